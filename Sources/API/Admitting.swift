@@ -2,8 +2,8 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// Decides from a request's head whether to keep the body. It is kept only if the caller may make
-    /// the call.
+    /// Decides from a request's head whether to receive the body. The body is received only if the caller may make the
+    /// call.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()
         let found: ServedRoute

@@ -22,11 +22,11 @@ extension Header {
 }
 
 extension Response {
-    /// A cache must revalidate an answer before reusing it, because access may end or be revoked at
-    /// any moment. What one key may see can be forbidden to another.
+    /// Caches must revalidate an answer before reusing it, because access may end or be revoked at any moment.
+    /// `private`, because an answer for one key may be off limits to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
-    /// A JSON answer with the log position that it reflects.
+    /// A JSON answer, with the log position up to which it is current.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
@@ -37,7 +37,7 @@ extension Response {
 }
 
 extension JSON {
-    /// An answer about a customer: its subject, the log position that it reflects, and the content.
+    /// An answer about a customer: its subject, the log position up to which it is current, and the content.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
         let head: JSON = [
             "customer": .string(stream.customer.text),
@@ -60,7 +60,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement in an answer. If it was never held, it appears as inactive.
+/// An entitlement in an answer. One that was never held appears as inactive.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -116,7 +116,7 @@ extension GrantAnswer {
             .with("detail", sentenceOfNoChange.map(JSON.string))
     }
 
-    /// Why the grant makes no difference; `nil` if it does.
+    /// Why the grant does not make a difference; `nil` if it does.
     package var sentenceOfNoChange: String? {
         guard let source = givenAnyway else { return nil }
         let origin =
@@ -148,7 +148,7 @@ extension EventsAnswer {
 extension LogEntry {
     func json(_ names: [Actor: String], hidesPrices: Bool) -> JSON {
         if isErased { return members(names, .null).with("erased", true) }
-        // Deed wrote the payload, so it should parse. If it does not, it appears as text.
+        // Deed wrote the payload, so it should parse. If it does not, it is shown as text.
         return members(
             names,
             hidesPrices

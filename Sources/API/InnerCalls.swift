@@ -6,7 +6,7 @@ package import JSON
 package import Service
 import Threading
 
-/// A person who makes calls with a role, as a key of that role would.
+/// A person who makes calls with a role. The calls are treated like those of a key with that role.
 package struct PersonCaller: Hashable, Sendable {
     package let person: PersonID
     package let project: ProjectID
@@ -19,7 +19,7 @@ package struct PersonCaller: Hashable, Sendable {
     }
 
     fileprivate var access: Route.Access {
-        // The person's rights are those of a key with this role and without limits.
+        // The person has the same rights as a key with this role and without limits.
         let rights = LiveKey(
             digest: [], project: project, key: KeyID(prefix: "", random: person.text), role: role)
         return Route.Access(key: rights, person: person)
@@ -29,9 +29,9 @@ package struct PersonCaller: Hashable, Sendable {
 /// A call that the service makes to itself.
 package struct InnerCall: Sendable {
     package let method: String
-    /// Such as `/customers/u1/grants`, already percent-encoded.
+    /// For example `/customers/u1/grants`, already percent-encoded.
     package let path: String
-    /// Also percent-encoded.
+    /// The query, also percent-encoded.
     package var query: String
     package var body: JSON?
     package var idempotencyKey: String?
@@ -48,8 +48,8 @@ package struct InnerCall: Sendable {
     }
 }
 
-/// The calls of `/v1` for people who are signed in, and some that only pages need. Pages show
-/// their answers, so that a page and a call cannot differ.
+/// Makes the `/v1` calls of people who are signed in, and some calls that only pages need. Pages show the calls'
+/// answers, so the two always agree.
 package struct InnerCalls: Sendable {
     private let routes: RouteTable<Route>
     private let ledger: any EventLog
@@ -78,7 +78,8 @@ package struct InnerCalls: Sendable {
         refusals = keys.refusals
     }
 
-    /// The answer's JSON. Waits for it. A refusal goes into the trail, like one of a person's key.
+    /// Makes the call, waits for the answer, and returns its JSON. A refusal is recorded in the trail in the same way
+    /// as a refusal of a person's key.
     package func send(
         _ call: InnerCall, by caller: PersonCaller
     ) throws(Problem) -> JSON {
@@ -150,7 +151,7 @@ package struct InnerCalls: Sendable {
 }
 
 extension Reaction {
-    /// The final response. This thread waits for it.
+    /// The final response. Blocks this thread until it is available.
     fileprivate func awaited(_ ledger: any EventLog) throws(Problem) -> Response {
         var reaction = self
         while true {

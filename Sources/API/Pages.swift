@@ -3,8 +3,7 @@ package import Feed
 package import HTTPServer
 package import Service
 
-/// Pages for people under one prefix, with their own wording of refusals. Who may see a page, the
-/// page finds out itself.
+/// Pages for people under one prefix, with their own wording for refusals. Each page checks for itself who may see it.
 package struct PageSurface: Sendable {
     let prefix: String
     let refusal: @Sendable (Problem) -> Response
@@ -23,7 +22,7 @@ package struct PageSurface: Sendable {
     }
 }
 
-/// A page: its path behind the prefix, and its work, for which a worker waits.
+/// A page: its path after the prefix, and the work that produces it, which may block a worker.
 package struct PageRoute: Sendable {
     /// The longest form that a page takes, unless it says otherwise.
     package static let bodyLimit = 16 << 10
@@ -36,7 +35,7 @@ package struct PageRoute: Sendable {
     let room: @Sendable (Visit) -> Room
     let answer: @Sendable (Visit) -> Response
 
-    /// `room` decides with whom the visitor waits for a worker.
+    /// `room` decides which group of visitors a visitor shares the workers with.
     package init(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         room: @escaping @Sendable (Visit) -> Room,
@@ -66,7 +65,7 @@ package struct Visit: Sendable {
     package let query: String
     package let body: [UInt8]
     package let client: ClientAddress?
-    /// How the request came; `nil` if that is not known.
+    /// How the request arrived; `nil` if that is not known.
     package let way: RequestWay?
     private let path: String
     private let lines: [String: String]
@@ -87,14 +86,14 @@ package struct Visit: Sendable {
     /// The value of one of the headers that pages read.
     package func header(_ name: StaticString) -> String? { lines["\(name)"] }
 
-    /// The cookie's value; `nil` if there is none, or more than one.
+    /// The cookie's value; `nil` if the cookie is missing or occurs more than once.
     package func cookie(_ name: String) -> String? {
         header("Cookie").flatMap { cookieValue(name, in: $0) }
     }
 }
 
 extension Router {
-    /// The calls at the API's address, and pages for people.
+    /// Serves the calls at the API's address, and pages for people.
     package convenience init(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, feed: Feed,
         keys: KeyRing, operations: Operations, pages: PageSurface? = nil
@@ -105,7 +104,7 @@ extension Router {
             useCases, keys: keys, operations.metrics, operations.log)
     }
 
-    /// Pages alone, at an address of their own.
+    /// Serves only pages, at a separate address.
     package convenience init(
         pages: PageSurface, _ useCases: UseCases, keys: KeyRing, operations: Operations
     ) {

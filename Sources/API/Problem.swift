@@ -2,7 +2,7 @@ package import Core
 package import HTTPServer
 import JSON
 
-/// A refusal. Each surface words it in its own way.
+/// A refusal, which each surface words in its own way.
 package struct Problem: Error, Sendable {
     package let status: Int
     package let code: String
@@ -10,20 +10,20 @@ package struct Problem: Error, Sendable {
     package let detail: String
     /// Whether the same request may succeed later.
     var isRetryable = false
-    /// The wrong member, parameter or part of the path.
+    /// The member, parameter or part of the path that caused the problem.
     var member: String?
     package var headers: [Header] = []
-    /// Further members of the answer.
+    /// Additional members in the answer.
     var extensions = JSONObject()
 
-    /// In the shape of RFC 9457.
+    /// The problem in the format of RFC 9457.
     package var document: Response {
         Response(
             status: status, headers: [Header(.contentType, "application/problem+json")] + headers,
             body: json.bytes)
     }
 
-    /// The problem without headers, for use inside an answer.
+    /// The problem without headers, for inclusion in an answer.
     var json: JSON {
         let body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
@@ -63,7 +63,7 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// An unacceptable member, parameter or part of the path.
+    /// A member, parameter or part of the path is unacceptable.
     static func invalid(_ member: String, _ detail: String) -> Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
@@ -75,9 +75,9 @@ extension Problem {
                 + "fewer customers in one call.")
     }
 
-    /// A member or parameter that the call does not know. `kind` says which of the two.
+    /// The call does not know a member or parameter. `kind` says which of the two it is.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Shortened, because the answer must not be as long as the request.
+        // Shortened, so that a long request does not get an equally long answer.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -129,7 +129,7 @@ extension Problem {
         detail: "No project has this key, or it was revoked; make one with: deed key create",
         headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
 
-    /// The call is for other roles. `needed` starts with the one that has the fewest permissions.
+    /// The call is for other roles. `needed` starts with the role that has the fewest permissions.
     static func wrongRole(needed: [Role], held: Role) -> Problem {
         let least = needed.first ?? .admin
         let others = least == .support ? " or \(Role.admin.rawValue)" : ""
@@ -147,7 +147,7 @@ extension Problem {
             member: "body")
     }
 
-    /// Senders without a known key sent more than the service can process.
+    /// Senders without a known key have sent more requests than the service can process.
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
@@ -220,7 +220,7 @@ extension Problem {
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
-            // The caller must not learn which customer it is.
+            // The caller must not learn which customer this is.
             self = .busy(
                 "Rows of the database that this call is about differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
@@ -235,7 +235,7 @@ extension Problem {
                     : "Something that this call is about is damaged in the database; the log of Deed says "
                         + "what. Tell the operator.")
         case .broken, .leaseLost:
-            // The log has the reason, which may contain things that the caller must not see.
+            // The log contains the reason, which may include details that the caller must not see.
             self.init(
                 status: 500, code: "internal",
                 detail: "Something broke in Deed; its log says what. Tell the operator.")
@@ -249,7 +249,7 @@ extension Problem {
         }
     }
 
-    /// The problem with a request that no route sees.
+    /// The problem with a request that does not reach a route.
     package init(_ refusal: ServerRefusal) {
         switch refusal {
         case .busy:
@@ -279,7 +279,7 @@ func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Probl
     try rethrowing(as: Problem.init, answer)
 }
 
-/// The use case's answer, or the problem with it.
+/// The use case's answer. If the use case fails, throws the problem.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(Problem) -> Answer {

@@ -2,16 +2,16 @@ package import Core
 import HTTPServer
 import Service
 
-/// One call of the API: its path, who may make it, what it costs, and its code.
+/// A call in the API: its path, who may make it, what it costs, and its code.
 final class Route: Sendable {
     /// What a key permits.
     struct Access: Sendable {
         let key: LiveKey
-        /// The person who makes the call, if any. The key then stands for the person's permissions.
+        /// The person who makes the call, if any. The key then represents the person's permissions.
         var person: PersonID?
 
         var project: ProjectID { key.project }
-        /// The prefix always fits, because Deed made both ids.
+        /// The prefix always fits, because Deed created both ids.
         var actor: Actor {
             guard let person else { return Actor(prefix: "key:", random: key.key.text) }
             return Actor(prefix: "person:", random: person.text)
@@ -24,37 +24,37 @@ final class Route: Sendable {
         case keys([Role], Work)
     }
 
-    /// What an answer costs.
+    /// What it costs to answer a call.
     enum Cost: Sendable {
-        /// The call needs only its body and memory. If the key is in memory, too, the connection's own
+        /// The call needs only its body and data in memory. If the key is in memory as well, the connection's own
         /// thread starts the call.
         case memory
         /// The call begins with a database lookup, which needs a worker.
         case database
-        /// A worker has to judge evidence before the call submits a command.
+        /// A worker has to judge evidence before the call can submit a command.
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
-    /// Decides in which room a call without a key waits, and how it continues.
+    /// Decides in which room a call without a key waits, and how the call continues.
     typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
-    /// The path after the surface's prefix, such as `/customers/{customer}/grants`. `{name}` is an
-    /// argument; a final `{name*}` takes the rest of the path.
+    /// The path after the surface's prefix, such as `/customers/{customer}/grants`. `{name}` is an argument. A final
+    /// `{name*}` matches the rest of the path.
     let pattern: String
     /// The parameters that the call accepts.
     let parameters: [String]
-    /// Headers that the call reads. It ignores all others.
+    /// The headers that the call reads. All others are ignored.
     let headers: [RequestHeader]
     /// Further headers that a call without a key reads.
     let lines: [StaticString]
-    /// The longest body that the call accepts.
+    /// The maximum size of the call's body.
     let bodyLimit: Int
     let callers: Callers
     let cost: Cost
     let subject: Subject
 
-    /// A call for keys with a permission. A write may be repeated unless it says otherwise.
+    /// A call for keys with a permission. Unless stated otherwise, a write may be repeated.
     init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
@@ -74,7 +74,7 @@ final class Route: Sendable {
         }
     }
 
-    /// A call for anyone.
+    /// A call that anyone may make.
     init(
         _ method: String, _ pattern: String, parameters: [String] = [],
         bodyLimit: Int = Router.bodyLimit, _ cost: Cost, lines: [StaticString] = [],
@@ -91,7 +91,7 @@ final class Route: Sendable {
         callers = .anyone(receive)
     }
 
-    /// A file that anyone may fetch. Its bytes stay the same while the process runs.
+    /// A file that anyone may fetch. Its content does not change while the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
             status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
@@ -104,7 +104,7 @@ final class Route: Sendable {
     }
 }
 
-/// Headers that calls read in addition to their key's. Each route lists its own.
+/// Headers that calls read in addition to the one with the key. Each route lists its own.
 package enum RequestHeader: CaseIterable, Sendable {
     case idempotencyKey
     /// A position in the log that the answer must include.
@@ -142,17 +142,17 @@ package struct RouteOutline: Sendable {
 }
 
 extension Role {
-    /// Roles with the permission, starting with the fewest permissions.
+    /// Roles that have the permission, starting with the fewest permissions.
     fileprivate static func all(with permission: Permission) -> [Role] {
-        // In order of declaration, no role has fewer permissions than the one before.
+        // In order of declaration, no role has fewer permissions than the previous one.
         allCases.filter { $0.permissions.contains(permission) }
     }
 }
 
 extension Route.Access {
-    /// The access that a key gives. Throws if the key has expired or its role is not permitted.
+    /// The access that a key grants. Throws if the key has expired or its role is not permitted.
     init(_ key: LiveKey, _ roles: [Role], by ring: KeyRing) throws(Problem) {
-        // Read the clock only for keys that expire.
+        // The clock is read only for keys that expire.
         if key.limits.expires != nil, key.limits.hasExpired(at: ring.now) {
             throw .keyExpired(key.limits)
         }

@@ -4,12 +4,13 @@ import Service
 package import Telemetry
 import Threading
 
-/// Finds the answer to a request: surface, route, method, key, role, and then the route's own work.
+/// Finds the answer to a request: determines the surface, route, method, key and role, and then has the route do its
+/// work.
 package final class Router: Sendable {
-    /// The longest body of an ordinary call.
+    /// The maximum body size of an ordinary call.
     package static let bodyLimit = 64 << 10
 
-    /// Every call that it serves.
+    /// All calls that the router serves.
     package let outlines: [RouteOutline]
     private let routes: RouteTable<ServedRoute>
     let surfaces: [Surface]
@@ -93,7 +94,7 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // Commits wait for announced work, and strangers' requests rarely lead to a commit.
+            // A commit waits for work that has been announced, and strangers' requests rarely lead to a commit.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -112,7 +113,7 @@ package final class Router: Sendable {
         }
     }
 
-    /// The answer to a request that the server refuses before any route sees it.
+    /// The answer to a request that the server refuses before it reaches a route.
     package func refuse(_ refusal: ServerRefusal, at path: String) -> Response {
         surfaces.refusal(Problem(refusal), at: path)
     }
@@ -145,11 +146,11 @@ extension Server {
     }
 }
 
-/// A route as its surface serves it.
+/// A route, as served by its surface.
 final class ServedRoute: Sendable {
     let route: Route
     let door: KeyDoor
-    /// Its method and its whole pattern.
+    /// The route's method and complete pattern.
     let name: String
     private let refusal: @Sendable (Problem) -> Response
     private let measures: RouteMeasures
@@ -166,7 +167,7 @@ final class ServedRoute: Sendable {
         self.measures = measures
     }
 
-    /// A call's final response, in the wording of its surface.
+    /// A call's final response, in its surface's wording.
     func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
         switch consume result {
         case .success(let response): measures.record(response, since: started)
@@ -248,7 +249,7 @@ extension Request {
         route.headers.contains(header) ? try single(header.name) : nil
     }
 
-    /// The header's only value. Throws if there are two, because using the wrong one could lose a write.
+    /// The header's only value. Throws if the header occurs twice, because using the wrong value could lose a write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {
             return try header(name)
@@ -262,13 +263,13 @@ extension Request {
     }
 }
 
-/// Routes by path. The time to find one depends on the path, not on the number of routes.
+/// Routes by path. Finding one takes time in proportion to the path, not to the number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// There are only a handful, so comparing them is faster than a dictionary lookup.
+        /// There are only a few, so comparing them is faster than a dictionary lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
-        /// The node that takes the rest of the path.
+        /// The node for a pattern that matches the rest of the path.
         var tail: Int?
         /// The routes that end here, by method.
         var ends: [(method: String, found: Found)] = []
@@ -310,8 +311,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Follows a path to its routes, or returns `nil`. A literal part wins over an argument, and an
-    /// argument over one that takes the rest.
+    /// Follows a path to its routes; `nil` if there are none. A literal part takes precedence over an argument, and an
+    /// argument over a pattern for the rest of the path.
     func find(_ path: Span<UInt8>) -> Place? {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
         var arguments: [String]? = []
@@ -320,14 +321,14 @@ struct RouteTable<Found: Sendable>: Sendable {
         return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Follows the path from `start` and a node. Arguments are collected on the way back, the last
-    /// one first, because only then is it clear which parts are arguments.
+    /// Follows the path from `start` and a node. Arguments are collected on the way back, last one first, because only
+    /// then is it clear which parts are arguments.
     private func walk(
         _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?
     ) -> Int? {
         var end = start
         while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
-        // Iterate by index, because copying the entries would count references.
+        // Iterates by index, because copying the entries would cost reference counting.
         for place in nodes[node].texts.indices
         where path.holds(nodes[node].texts[place].text, in: start..<end) {
             let next = nodes[node].texts[place].node

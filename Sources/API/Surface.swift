@@ -2,15 +2,15 @@ import HTTPServer
 
 /// The API under one prefix: how calls carry their key, which calls exist, and how refusals look.
 ///
-/// Another way to speak to Deed, such as web pages or another service's calls, would be another
-/// surface over the same use cases.
+/// Any other interface to Deed, such as web pages or the calls of another service, would be another surface over the
+/// same use cases.
 struct Surface: Sendable {
     /// The path prefix, such as `/v1`; empty for the root.
     let prefix: String
     var keys = KeyPlace.bearer
-    /// How it words a refusal.
+    /// How the surface words a refusal.
     var refusal: @Sendable (Problem) -> Response = { $0.document }
-    /// Patterns start after the prefix.
+    /// The routes. Their patterns start after the prefix.
     let routes: [Route]
 
     func holds(_ path: String) -> Bool {

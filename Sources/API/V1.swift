@@ -2,8 +2,8 @@ import Answers
 import Feed
 import Service
 
-/// The dependencies of the routes of `/v1`. A folder with routes for several subjects lists its
-/// own routes, as in `Customers/CustomerRoutes.swift`.
+/// What the `/v1` routes depend on. A folder with routes for several subjects lists its own routes, as in
+/// `Customers/CustomerRoutes.swift`.
 struct V1 {
     let useCases: UseCases
     let reads: CustomerReads

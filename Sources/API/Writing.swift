@@ -8,9 +8,9 @@ typealias Give = @Sendable (Result<Response, Problem>) -> Void
 /// How a call continues.
 enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
-    /// Another thread gives the answer when it is ready.
+    /// Another thread gives the answer once it is ready.
     case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
-    /// A worker computes the next reaction, and may block meanwhile.
+    /// A worker determines the next reaction, and may block while doing so.
     case waiting(@Sendable () throws(Problem) -> Reaction)
     case writing(Wish<Response>)
 }
@@ -32,15 +32,15 @@ extension Wish<Response>: Reacting {
 }
 
 extension Wish {
-    /// Turns the wish's answer into a response.
+    /// Turns the answer to the wish into a response.
     func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
         then { .answered($0.map(render)) }
     }
 }
 
 extension Wish<Response> {
-    /// Fulfils the wish. `give` gets the answer on the thread that finishes the last step. `isPatient`
-    /// tells whether this thread may block; if not, the reply moves to another thread.
+    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. `isPatient` says
+    /// whether this thread may block. If it may not, the reply moves to another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
@@ -70,7 +70,7 @@ extension Reaction {
         }
     }
 
-    /// Carries out the reaction like a wish.
+    /// Carries out the reaction in the same way as a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

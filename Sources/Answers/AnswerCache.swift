@@ -1,21 +1,21 @@
 package import Core
 import Synchronization
 
-/// A logical time that orders everything the cache learns.
+/// A logical time that orders everything that the cache learns.
 package typealias Moment = Int
 
 /// A cache of rendered answers about recently read customers. An answer is valid until the log or
 /// the clock changes it.
 ///
-/// The cache follows the log. This instance's own commits replace answers before their callers get
-/// a reply. The log's reader reports all other commits. The cache therefore knows for each shard up
-/// to which position its answers are valid. It keeps an answer only if nothing has happened to the
-/// stream since the answer was requested.
+/// The cache follows the log. Commits by this instance replace answers before the senders get
+/// replies. All other commits are reported by the log's reader. For each shard, the cache therefore
+/// knows up to which position its answers are valid. It keeps an answer only if the stream has not
+/// changed since the answer was requested.
 package final class AnswerCache: Sendable {
-    /// Renders the answer read for a customer.
+    /// Renders the answer that was read about a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
 
-    /// The time at which the database was asked.
+    /// The time at which the database was queried.
     package struct Beginning: Sendable {
         let moment: Moment
         let time: Int64
@@ -32,7 +32,7 @@ package final class AnswerCache: Sendable {
     let render: Render
     let now: @Sendable () -> Instant
     private let monotonicClock: @Sendable () -> Int64
-    /// The rules versions known to every partition.
+    /// The rules versions known to all partitions.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
     /// When the whole cache was last cleared. Locked while clearing.
@@ -53,7 +53,7 @@ package final class AnswerCache: Sendable {
 
     // MARK: Reading
 
-    /// The cached answer about a customer, if there is one.
+    /// The cached answer about a customer; `nil` if there is none.
     func find(_ stream: Stream, at now: Instant) -> Held? {
         change(stream.shard) { partition -> Held? in
             guard let found = partition.find(stream, at: now) else { return nil }
@@ -64,7 +64,7 @@ package final class AnswerCache: Sendable {
         }
     }
 
-    /// The position up to which the shard's events are known.
+    /// The position up to which the shard's events have been processed.
     func applied(of shard: Shard) -> Int64 { change(shard) { $0.applied } }
 
     package var tally: AnswerTally {
@@ -73,18 +73,18 @@ package final class AnswerCache: Sendable {
         return tally
     }
 
-    /// Milliseconds since the log was last read to its end, at most a day.
+    /// How many milliseconds ago the log was last read to its end, limited to one day.
     package var lag: Int64 { min(time() - confirmedAt.load(ordering: .relaxed), 86_400_000) }
 
     func time() -> Int64 { monotonicClock() }
 
     // MARK: Keeping
 
-    /// Call before asking the database.
+    /// Must be called before the database is queried.
     package func begin() -> Beginning { Beginning(moment: moment, time: time()) }
 
-    /// Caches an answer that was requested from the database after `beginning`, and returns it
-    /// rendered.
+    /// Caches an answer that was requested from the database after `beginning`, and returns the
+    /// rendered answer.
     func keep(_ answer: EntitlementsAnswer, since beginning: Beginning) -> ReadyAnswer {
         let ready = render(answer)
         outdate(answer.stream.project, before: answer.rules, since: beginning.moment)
@@ -112,7 +112,7 @@ package final class AnswerCache: Sendable {
         partitions[Int(shard.number)].withLock(body)
     }
 
-    /// Changes a partition unless the cache has been cleared since `moment`.
+    /// Changes a partition, unless the cache has been cleared since `moment`.
     func change(
         _ shard: Shard, since moment: Moment, _ body: (inout AnswerPartition) -> Void
     ) {
@@ -122,7 +122,7 @@ package final class AnswerCache: Sendable {
     }
 }
 
-/// How many answers the cache has given so far, and how many it holds.
+/// How many answers the cache has returned so far, and how many it holds.
 package struct AnswerTally: Hashable, Sendable {
     package fileprivate(set) var hits: Int64 = 0
     package fileprivate(set) var misses: Int64 = 0
@@ -139,7 +139,7 @@ package struct AnswerTally: Hashable, Sendable {
     }
 }
 
-/// The rendered answers about one shard's customers.
+/// The rendered answers about the customers of one shard.
 ///
 /// Answers are evicted by the clock algorithm. A hand moves around the list, clears the mark of
 /// each answer used since its last visit, and removes answers without a mark. This approximates
@@ -156,8 +156,8 @@ struct AnswerPartition {
             self.confirmedAt = confirmedAt
         }
 
-        /// The approximate size in bytes. It is doubled because arrays that double when they grow
-        /// can be half empty.
+        /// The approximate size in bytes. It is doubled because arrays that double in size as they
+        /// grow can be half empty.
         fileprivate var weight: Int {
             answer.weight
                 + 2
@@ -179,10 +179,10 @@ struct AnswerPartition {
     private var hand = 0
     /// The newest known rules. Answers derived from older rules are not returned.
     private var rules = KnownRules()
-    /// For each mark, the last sequence at which one of its streams changed. Older readings of
-    /// those streams are not cached.
+    /// For each mark, the last sequence at which one of its streams changed. Older states of those
+    /// streams are not cached.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// The same for the streams' sandboxes, which are in other shards.
+    /// The same for the sandboxes of the streams, which are in other shards.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -195,7 +195,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // Written only if it changes. Otherwise each read would write to memory.
+        // The mark is written only if it changes. Otherwise, each read would write to memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -210,7 +210,7 @@ struct AnswerPartition {
 
     // MARK: Keeping
 
-    /// Caches the answer, which was requested at `moment`, unless it is outdated or too large.
+    /// Caches the answer that was requested at `moment`, unless it is outdated or too large.
     mutating func keep(_ answer: ReadyAnswer, since moment: Moment, confirmedAt: Int64) {
         let new = Held(answer, confirmedAt: confirmedAt)
         let mark = AnswerPartition.mark(of: answer.stream)
@@ -229,14 +229,14 @@ struct AnswerPartition {
         tally.entries += 1
     }
 
-    /// Clears the next answer's mark, or removes the answer if it has none.
+    /// Clears the mark of the next answer, or removes the answer if it does not have a mark.
     private mutating func evict() {
         if hand >= held.count { hand = 0 }
         if held[hand].isUsed {
             held[hand].isUsed = false
             hand += 1
         } else {
-            // The last answer moves into this place and is checked next.
+            // The last answer moves to this place and is checked next.
             remove(hand)
             tally.evictions += 1
         }
@@ -253,20 +253,20 @@ struct AnswerPartition {
 
     // MARK: Following the log
 
-    /// Notes that the stream changed. Older readings of it are no longer cached.
+    /// Records that the stream has changed. Older states of it are no longer cached.
     mutating func note(_ stream: Stream, at sequence: Int64) {
         let mark = AnswerPartition.mark(of: stream)
         changed[mark] = max(changed[mark], sequence)
     }
 
-    /// Drops a reading of the stream from before `sequence`.
+    /// Removes the answer about the stream if it is from before `sequence`.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
         guard let place = places[stream], held[place].answer.sequence < sequence else { return }
         remove(place)
     }
 
-    /// Drops answers that include an older state of the sandbox, and rejects those that are still
-    /// being read.
+    /// Removes answers that include an older state of the sandbox, and rejects such answers that
+    /// are still being read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -280,12 +280,12 @@ struct AnswerPartition {
         rules.note(project, version)
     }
 
-    /// Notes that every event between the two positions has been processed.
+    /// Records that every event between the two positions has been processed.
     mutating func advance(from start: Int64, to end: Int64) {
         if start <= applied { applied = max(applied, end) }
     }
 
-    /// Drops everything. Answers that were requested earlier are not cached.
+    /// Removes all answers. Answers that were requested earlier are not cached.
     mutating func clear(at moment: Moment, applied: Int64) {
         var fresh = AnswerPartition(limit: limit)
         fresh.clearedAt = moment
@@ -311,7 +311,7 @@ private struct KnownRules {
 
     /// Whether the answer was derived from rules that are new enough.
     func allow(_ answer: ReadyAnswer) -> Bool {
-        // Most answers are as new as any project's rules and need no lookup.
+        // Most answers are at least as new as the rules of any project and do not need a lookup.
         highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
     }
 }

@@ -2,11 +2,12 @@ import Core
 package import Following
 import Synchronization
 
-/// How the cache follows the log.
+/// The part of the cache that follows the log.
 ///
-/// It first notes the changed streams, so that older readings are not kept, and drops answers in
-/// other shards that include them. Then it drops the shard's own answers, and only then advances
-/// the shard's position. No answer ever claims a position at which it does not hold.
+/// The cache first marks the changed streams, so that it does not keep older states of them, and
+/// removes answers in other shards that include them. Then it removes the shard's own answers, and
+/// only then advances the shard's position. An answer therefore never claims a position at which it
+/// is not valid.
 extension AnswerCache: LogReader {
     package var interest: Interest { Interest() }
 
@@ -37,7 +38,7 @@ extension AnswerCache: LogReader {
             }
         }
         for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // The sender's answer may already include another instance's commit.
+            // The sender's answer may already include a commit by another instance.
             note(stream, at: sequence)
             change(stream.shard) { $0.drop(stream, before: sequence) }
         }
@@ -56,12 +57,12 @@ extension AnswerCache: LogReader {
         }
     }
 
-    /// Processes a stretch of a shard. `body` decides what happens to a customer's own answer.
+    /// Processes a stretch of a shard. `body` decides what to do with a customer's own answer.
     private func take(
         _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void
     ) {
-        // Each stream with its last position.
+        // The last position of each stream in the stretch.
         var customers: [Stream: Int64] = [:]
         for event in stretch.events {
             if !event.stream.isOfProject {
@@ -75,7 +76,8 @@ extension AnswerCache: LogReader {
         change(stretch.shard, since: moment) { $0.advance(from: stretch.start, to: stretch.end) }
     }
 
-    /// Notes that the stream changed, and drops other streams' answers that include it.
+    /// Records that the stream has changed, and removes the answers about other streams that
+    /// include it.
     private func note(_ stream: Stream, at sequence: Int64) {
         change(stream.shard) { $0.note(stream, at: sequence) }
         guard stream.environment == .sandbox else { return }
@@ -83,10 +85,10 @@ extension AnswerCache: LogReader {
         change(production.shard) { $0.drop(production, beforeSandbox: sequence, at: now) }
     }
 
-    /// Committers render no state with more events than this.
+    /// A committing thread renders answers only from states with at most this many events.
     private static let renderedVersions: Int64 = 500
 
-    /// Replaces a cached answer with the one after this commit.
+    /// Replaces a cached answer with the one that applies after this commit.
     private func replace(
         _ stream: Stream, by customer: (Stream) -> CustomerSnapshot?, at sequence: Int64,
         _ time: Int64, since moment: Moment

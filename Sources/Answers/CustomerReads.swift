@@ -3,23 +3,24 @@ import Synchronization
 
 /// Supplies answers that are not in the cache.
 package protocol AnswerSource: Sendable {
-    /// Returns a customer's current state. Calls `then` exactly once.
+    /// Gets the current state of a customer. Calls `then` exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// The current states of several customers of one project. An unreadable customer gets a fault.
+    /// The current states of several customers of one project. For an unreadable customer, the
+    /// result is a fault.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
 
-/// Reads entitlements. The cache answers while its answers are known to be current; otherwise the
-/// database does. If the database is unavailable, the cache answers again and marks its answers as
-/// stale.
+/// Reads entitlements. As long as the cache's answers are known to be current, they come from the
+/// cache, and otherwise from the database. If the database is unavailable, they come from the cache
+/// again and are marked as stale.
 package final class CustomerReads: Sendable {
-    /// Cached answers are not trusted if the log has been silent for longer than this.
+    /// How long the log may be silent before cached answers are no longer trusted.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is unavailable, one read is sent to it in each period of this length.
+    /// While the database is unavailable, one read per period of this length is sent to it.
     private static let probePause: Int64 = 1000
 
     private let source: any AnswerSource
@@ -40,14 +41,14 @@ package final class CustomerReads: Sendable {
         self.staleMilliseconds = staleMilliseconds
     }
 
-    /// The number of stale answers so far.
+    /// The number of stale answers given so far.
     package var staleCount: Int64 { stale.load(ordering: .relaxed) }
 
-    /// The current answer from the cache; `nil` if the database must be asked.
+    /// The current answer from the cache; `nil` if the database must be queried.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // Checked before the cached answer is read, because that answer may not include events
-        // applied in between.
+        // This is checked before the cached answer is read, because events may be applied in
+        // between that the answer does not include.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -60,7 +61,7 @@ package final class CustomerReads: Sendable {
         return staleAnswer(held, at: now, time)
     }
 
-    /// Reads the current answer from the database if possible. Calls `then` exactly once. A caller
+    /// Reads the current answer, from the database if possible. Calls `then` exactly once. A caller
     /// that requires a `strong` answer gets an error instead of a stale one.
     package func read(
         _ stream: Stream, after: Position?, isStrong: Bool,
@@ -100,11 +101,12 @@ package final class CustomerReads: Sendable {
     }
 
     /// The current answers about several customers of one project, in order. Answers that are not
-    /// cached are read together. An unreadable customer gets a fault instead of an answer.
+    /// cached are read together. For an unreadable customer, the result is a fault instead of an
+    /// answer.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // The cache is of no use until it reaches the position.
+        // The cache cannot be used until it reaches the position.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -149,10 +151,11 @@ package final class CustomerReads: Sendable {
         }
     }
 
-    /// Rethrows the fault unless it means that the database is unavailable.
+    /// Records an outage if the fault means that the database is unavailable, and otherwise
+    /// rethrows the fault.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A busy database still works and may have a newer answer. But if the log's follower hears
-        // nothing either, the database hangs.
+        // A busy database still works and may have a newer answer. But if the log's follower does
+        // not get any answer either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
@@ -184,7 +187,7 @@ package final class CustomerReads: Sendable {
 
     // MARK: Positions
 
-    /// Whether an answer at `position` also includes `after`, as far as the cache can tell.
+    /// Whether an answer at `position` also covers `after`, as far as the cache can tell.
     private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
         if let position, after.shard == position.shard {
@@ -193,9 +196,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless the database's last answer includes `after`; without `position`, unless its
-    /// next answers will. The database includes every position ever given to a caller, so any other
-    /// position is not from this log.
+    /// Throws unless the database's last answer covers `after`, or without `position`, unless its
+    /// next answers will cover it. The database covers every position that any caller ever
+    /// received, so all other positions are not from this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -221,30 +224,30 @@ extension Fault {
     }
 }
 
-/// Why a read returned no answer.
+/// Why a read did not return an answer.
 package enum ReadError: Error, Hashable, Sendable {
     case fault(Fault)
     /// The log has not reached the position.
     case notReached(Position, head: Position)
 }
 
-/// A rendered answer about a customer's entitlements, with the data that shows whether it is still
-/// valid.
+/// A rendered answer about a customer's entitlements, with the data needed to decide whether it is
+/// still valid.
 ///
 /// This is a class so that passing it on costs only one reference count.
 package final class ReadyAnswer: Sendable {
     package let stream: Stream
-    /// Unique among all answers about the customer, at any time and on any instance.
+    /// A tag that is unique among all answers about the customer, at any time and on any instance.
     package let tag: String
     package let body: AnswerBody
-    /// The period in which the answer is valid if no new event arrives.
+    /// The period in which the answer is valid, provided that no new event arrives.
     private let validity: Range<Instant>
     /// The version of the project's rules from which the answer was derived.
     let rules: Int64
     /// The sequence in the stream's shard up to which the answer was read.
     let sequence: Int64
-    /// The sequence in the sandbox's shard up to which the sandbox was read, if the answer includes
-    /// it.
+    /// The sequence in the sandbox's shard up to which the sandbox was read; `nil` if the answer
+    /// does not include it.
     let sandboxSequence: Int64?
 
     package init(_ answer: EntitlementsAnswer, as body: AnswerBody, tag: String) {
@@ -258,11 +261,11 @@ package final class ReadyAnswer: Sendable {
         sandboxSequence = answer.sandbox?.sequence
     }
 
-    /// Whether the answer is valid at that instant if no new event has arrived.
+    /// Whether the answer is valid at that instant, provided that no new event has arrived.
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
-    /// Whether the other answer about the stream is based on more of the log or on newer rules. If
-    /// both are equal, the answer requested last is used.
+    /// Whether the other answer about the stream covers more of the log or is based on newer rules.
+    /// If both are equal, the answer that was requested last is used.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
@@ -270,19 +273,19 @@ package final class ReadyAnswer: Sendable {
 
     /// The approximate size in bytes.
     var weight: Int {
-        // The object itself, and the headers of its arrays and long names.
+        // The size of the object itself, and of the headers of its arrays and long names.
         let own = 192 + body.bytes.count + body.parts.count * MemoryLayout<AnswerBody.Part>.stride
         let name = stream.customer.text.utf8.count
         return own + 64 + (name > 15 ? name + 32 : 0)
     }
 }
 
-/// A rendered answer with two gaps that are filled for each reader: the instant and the position.
+/// A rendered answer with two gaps, the instant and the position, which are filled for each reader.
 package struct AnswerBody: Sendable {
     /// One entitlement in the answer.
     package struct Part: Sendable {
         package let entitlement: EntitlementID
-        /// The range of its members, without the braces.
+        /// The range of bytes that contains its members, without the braces.
         package let members: Range<Int>
 
         package init(_ entitlement: EntitlementID, _ members: Range<Int>) {
@@ -291,16 +294,16 @@ package struct AnswerBody: Sendable {
         }
     }
     package var bytes: [UInt8] = []
-    /// Where the instant is inserted. The position follows it.
+    /// Where the instant is inserted, followed by the position.
     package var instant = 0
     package var position = 0
-    /// Where the entitlements begin, including the comma before their name.
+    /// Where the entitlements begin, including the comma that precedes their name.
     package var entitlements = 0
     package var parts: [Part] = []
 
     package init() {}
 
-    /// Appends the bytes before `end` with both gaps filled. `end` must come after the gaps.
+    /// Appends the bytes before `end`, with both gaps filled. `end` must come after the gaps.
     package func append(
         before end: Int, to target: inout [UInt8], at now: Instant, _ position: String
     ) {
@@ -312,7 +315,7 @@ package struct AnswerBody: Sendable {
     }
 }
 
-/// A ready answer completed for one reader.
+/// A ready answer that has been completed for one reader.
 package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant

@@ -2,13 +2,14 @@ package import Core
 
 // The properties of calls to the App Store's API.
 extension StoreCall {
-    /// The budget for such calls, which all instances share.
+    /// The budget for calls of this kind, which all instances share.
     package func budget(in environment: Environment) -> StoreBudget {
         let (name, perSecond) = allowance
         return StoreBudget(name, perSecond: perSecond, in: environment)
     }
 
-    /// The name of the call's budget, and how many such calls per second the store allows an app in production.
+    /// The name of the call's budget, and the number of such calls per second that the store allows for an app in
+    /// production.
     private var allowance: (name: String, perSecond: Int64) {
         switch self {
         case .transaction: ("transaction", 50)
@@ -31,7 +32,7 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that the call is about. If a call has a transaction and no environment, the environment is
+    /// The transaction that the call is about. If the call names a transaction but no environment, the environment is
     /// the one whose store knows the transaction.
     var transaction: TransactionID? {
         switch self {
@@ -45,7 +46,7 @@ extension StoreCall {
         }
     }
 
-    /// Whether the call is idempotent. Only such a call is repeated if its answer was lost.
+    /// Whether the call is idempotent. Only an idempotent call is repeated if its answer was lost.
     var isRepeatable: Bool {
         switch self {
         case .test, .extend, .extendAll: false
@@ -61,16 +62,17 @@ extension StoreBudget {
         StoreBudget(history.name, perSecond: history.perSecond, in: environment)
     }
 
-    /// The budget for verifyReceipt. Apple publishes no limit for it, so this one is Deed's own.
+    /// The budget for verifyReceipt. Apple does not publish a limit, so Deed sets its own.
     static func receipts(in environment: Environment) -> StoreBudget {
         StoreBudget("verify_receipt", perSecond: 20, in: environment)
     }
 
-    /// A budget based on the number of calls per second that the store allows an app in production.
+    /// A budget based on the number of calls per second that the store allows for an app in production.
     fileprivate init(_ name: String, perSecond: Int64, in environment: Environment) {
-        // Leaves some calls for other programs that use the same key. The sandbox allows a tenth as many.
+        // This leaves some calls for other programs that use the same key. The sandbox allows a tenth of production's
+        // calls.
         let share: Int64 = environment == .production ? 90 : 9
-        // The store counts calls per hour. A twelfth of an hour's calls may be made in a burst.
+        // The store counts calls per hour. A burst can use a twelfth of an hour's calls.
         self.init(name: name, pause: 100_000_000 / (perSecond * share), burst: 300_000_000)
     }
 }

@@ -3,8 +3,8 @@ package import Evidence
 internal import Outbound
 package import StoreAccess
 
-/// Calls Apple's server API. It does not trust the signed content of answers, which is evidence like any other
-/// and has yet to be verified.
+/// Calls Apple's server API. The signed content of answers is not trusted: it is evidence like any other and has yet to
+/// be verified.
 package struct AppStoreClient: Sendable {
     /// The pauses before a call is repeated, in milliseconds.
     private static let pauses: [Int64] = [300, 1500]
@@ -25,8 +25,8 @@ package struct AppStoreClient: Sendable {
         self.patience = patience
     }
 
-    /// The store's answer, or one page of it. If the call has no environment, this asks production first, and then
-    /// the sandbox if production does not know the transaction.
+    /// The store's answer, or one page of it. If the call does not name an environment, this asks production first, and
+    /// then the sandbox if production does not know the transaction.
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
@@ -47,14 +47,14 @@ package struct AppStoreClient: Sendable {
                 return try patiently(visit)
             } catch {
                 guard error.mayBeOfOtherEnvironment else { throw error }
-                // If an environment rejected the key, another one may still know the transaction.
+                // If the key was rejected in one environment, the other one may still know the transaction.
                 if trouble != .unauthorized { trouble = error }
             }
         }
         throw trouble ?? .noKey(of: app.key.id)
     }
 
-    /// A single call to one host.
+    /// A single call to a single host.
     private struct Visit {
         let call: StoreCall
         let app: StoreApp
@@ -101,7 +101,7 @@ extension StoreTrouble {
 
     fileprivate var mayBeOfOtherEnvironment: Bool {
         switch self {
-        // Production does not know an app that was never released, and rejects its key.
+        // Production does not know an app that was never released, and rejects the app's key.
         case .unauthorized: true
         case .refused(ServerAPIAnswer.unknownTransaction, _, _): true
         default: false

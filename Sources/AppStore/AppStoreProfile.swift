@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import Evidence
 
-/// The App Store's profile.
+/// Describes the App Store as one of the stores that Deed supports.
 package struct AppStoreProfile: StoreProfile {
     package let store = Store.apple
     package let kinds = EvidenceKind.apple
@@ -89,7 +89,7 @@ package struct AppStoreProfile: StoreProfile {
     }
 }
 
-/// A key for the App Store's API, from an app's credentials.
+/// A key for the App Store's API, taken from an app's credentials.
 struct AppStoreKey: Hashable, Sendable {
     static let issuer = "issuer_id"
     static let id = "key_id"
@@ -97,7 +97,7 @@ struct AppStoreKey: Hashable, Sendable {
 
     let issuer: String
     let id: String
-    /// The key in PKCS#8 and PEM, as downloaded.
+    /// The key as downloaded, in PKCS#8 and PEM.
     let pem: String
 
     init?(_ credentials: StoreCredentials) {

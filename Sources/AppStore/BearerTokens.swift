@@ -3,8 +3,8 @@ internal import Crypto
 internal import JSON
 internal import Synchronization
 
-/// The tokens that authenticate Deed to Apple's server API. Each token is used until shortly before it
-/// expires, and is then replaced.
+/// The tokens with which Deed authenticates to Apple's server API. Each token is used until shortly before it expires,
+/// and is then replaced.
 final class BearerTokens: Sendable {
     private static let lifetime: Int64 = 20 * 60 * 1000
     private static let renewedEarly: Int64 = 5 * 60 * 1000

@@ -5,12 +5,12 @@ internal import JSON
 internal import Outbound
 internal import StoreAccess
 
-/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it, only here, because it fetched
-/// the reply over an authenticated connection.
+/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it in this one place, because Deed itself
+/// fetched it over an authenticated connection.
 extension AppStoreClient {
-    /// The status that Apple uses both for a malformed receipt and for a temporary fault.
+    /// The status that Apple uses both for malformed receipts and for temporary faults.
     private static let malformedOrFault: Int64 = 21_002
-    /// After this many tries, the pauses between them are half an hour long.
+    /// After this many tries, the pauses between tries are half an hour long.
     private static let sureAfterTries: Int64 = 6
     private static let wrongSecret: Int64 = 21_004
 
@@ -25,7 +25,7 @@ extension AppStoreClient {
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
         } catch {
-            // A faulty store or a wrong setting must not cause genuine evidence to be lost.
+            // Genuine evidence must not be lost because of a faulty store or a wrong setting.
             let reason = IntakeReason(code: error.code, sentence: error.sentence)
             if case .limited(let until) = error { return .tryAgain(reason, after: until) }
             return .tryAgain(reason)
@@ -66,14 +66,14 @@ extension AppStoreClient {
         } catch {
             if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
-            // Every failed try counts. An ambiguous refusal is final only if it repeats after several tries.
+            // Every failed try is counted. An ambiguous refusal is final only if it is repeated after several tries.
             let isSaidAgain =
                 inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =
                 switch status.verdict {
                 case .refused: true
                 case .tryLater: isSaidAgain && status.number == AppStoreClient.malformedOrFault
-                // Apple confirms the receipt. If the reply is unreadable, the store may be faulty.
+                // Apple confirms the receipt. If the reply cannot be read, the store may be faulty.
                 case .valid: isSaidAgain && error.cure == .settingTheApp
                 case .otherEnvironment: false
                 }

@@ -4,9 +4,9 @@ internal import JSON
 internal import Outbound
 internal import StoreAccess
 
-/// Reads the answers of Apple's server API.
+/// Reads answers from Apple's server API.
 struct ServerAPIAnswer {
-    /// The code for a transaction that this environment does not know or that belongs to another app.
+    /// The code for a transaction that this environment does not know, or that belongs to a different app.
     static let unknownTransaction: Int64 = 4_040_010
     private static let retryableCodes: Set<Int64> = [
         4_040_002, 4_040_004, 4_040_006, 5_000_000, 5_000_001,
@@ -26,11 +26,10 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        // With a code from the API, the refusal is about the question. Without one, it is about the
-        // caller.
+        // If there is a code from the API, the refusal is about the question. Otherwise, it is about the caller.
         if response.status == 403, code == nil { return .unauthorized }
-        // Only an answer with the API's own code is a refusal by the API. Other answers may come from a
-        // proxy in between.
+        // Only an answer with one of the API's own codes is a refusal by the API. Other answers may come from a proxy
+        // in between.
         guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
@@ -127,7 +126,7 @@ struct ServerAPIAnswer {
 }
 
 extension StoreTrouble {
-    /// The meaning of a refusal by Apple's API.
+    /// What a refusal by Apple's API means.
     package static func refused(byAppStore code: Int64, _ message: String) -> StoreTrouble {
         let meaning: Meaning? =
             switch code {
@@ -150,11 +149,11 @@ extension StoreCall {
     }
 }
 
-/// Reads an answer's members, and requires the right type for each.
+/// Reads the members of an answer, each of which must have the right type.
 private struct MemberReader {
-    /// More entries than a page of the API ever has.
+    /// More entries than the API ever puts on a page.
     private static let listLimit = 1000
-    /// How many times the store tries to send a notification.
+    /// The maximum number of times that the store tries to send a notification.
     private static let attemptLimit = 6
 
     let json: JSON
@@ -197,7 +196,7 @@ private struct MemberReader {
             kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
     }
 
-    /// The token for the next page, if the answer says that there is one.
+    /// The token for the next page, if there is one according to the answer.
     func nextPage(_ name: String) throws(StoreTrouble) -> String? {
         guard json["hasMore"]?.bool == true else { return nil }
         return try text(name)
@@ -222,7 +221,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text without characters that could harm a log line or a terminal, whatever a store sends.
+    /// The text without any characters that could harm a log line or a terminal.
     fileprivate var printable: String {
         String(
             prefix(200).filter { character in

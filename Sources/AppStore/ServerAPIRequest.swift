@@ -27,7 +27,7 @@ struct ServerAPIRequest {
             self.init(
                 "POST", "v1/notifications/history",
                 query: after.map { [("paginationToken", $0)] } ?? [], body: filter.json)
-        // The client refuses `probe` and `reading` before this.
+        // The client refuses `probe` and `reading` before they get here.
         case .test, .probe, .reading:
             self.init("POST", "v1/notifications/test")
         case .testResult(let token):
@@ -73,7 +73,7 @@ private func revision(_ token: String?) -> [(String, String)] {
     token.map { [("revision", $0)] } ?? []
 }
 
-/// A text, encoded as one part of a path or of a query.
+/// A text, encoded for use as one segment of a path or a query.
 private func segment(_ text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {

@@ -7,9 +7,8 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock for a command on this database. A test clock stands still while the command runs. A command that
-    /// changes
-    /// something may use a test clock only if it `isForTests`.
+    /// The clock for a command that uses this database. A test clock does not move while the command runs. A command
+    /// that changes something may use a test clock only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -24,8 +23,8 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The test clock for `deed serve`, if it uses one. It is created if the command `mayMark` the database
-    /// permanently.
+    /// The test clock for `deed serve`, if the service uses one. A missing test clock is created if the command
+    /// `mayMark` the database permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -50,10 +49,9 @@ extension Database {
         return SharedClock(at: found, table)
     }
 
-    /// Gives the database a test clock, which only the database's owner can do. A database with production customers
-    /// never
-    /// gets one, because they would lose what they paid for or were given. Neither does one with production store
-    /// credentials, because a test clock would make these unusable.
+    /// Gives the database a test clock, which only the database's owner can do. Databases with production customers
+    /// never get one, because the customers would lose what they have paid for or were given. Databases with production
+    /// store credentials never get one either, because a test clock would make the credentials unusable.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -64,12 +62,12 @@ extension Database {
 }
 
 extension StartError {
-    /// Why a database gets no test clock; `nil` if the error has another cause.
+    /// Why a database cannot get a test clock; `nil` if the error has a different cause.
     fileprivate init?(markingFor error: LedgerError) {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String
         switch reason.sqlState {
-        // The login lacks the required privilege.
+        // The login lacks the required right.
         case "42501":
             sentence =
                 "Only the owner of the schema may give a database a test clock. Do it once with the login of deed "

@@ -5,15 +5,13 @@ import Service
 
 /// Where the console is served, and how its connections are protected.
 package struct ConsoleSettings: Sendable {
-    /// The console's own server; `nil` if it shares the API's address.
+    /// The server for the console alone; `nil` if the console shares the API's address.
     package internal(set) var server: ServerSettings?
     /// Whether Deed itself serves the console over HTTPS.
     let speaksTLS: Bool
 
-    /// `nil` if passwords and cookies could be read in transit. Without TLS, the address has to be on loopback, or
-    /// it has to be
-    /// behind a trusted proxy. In the second case, requests that bypass the proxy are refused one by one. `shared`
-    /// is the API's
+    /// `nil` if passwords and cookies could be read in transit. Without TLS, the address must be on loopback or behind
+    /// a trusted proxy. In the second case, each request that bypasses the proxy is refused. `shared` is the API's
     /// server.
     package init?(apart server: ServerSettings?, sharing shared: ServerSettings) {
         let own = server ?? shared
@@ -25,7 +23,7 @@ package struct ConsoleSettings: Sendable {
 }
 
 extension Parts {
-    /// The pages of the console.
+    /// The console's pages.
     package func console(_ operations: Operations, speaksTLS: Bool) -> PageSurface {
         let calls = InnerCalls(
             live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations)

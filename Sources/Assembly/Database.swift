@@ -5,11 +5,10 @@ package import Postgres
 import PrivatePostgres
 package import Telemetry
 
-/// The database in the settings: an operator's, or the private one.
+/// The configured database: either an operator's or the private one.
 ///
-/// Only commands that start something may create the private database. For others, the name of a missing folder is
-/// more
-/// likely to be misspelt than new.
+/// Only commands that start something may create the private database. For other commands, a folder that does not exist
+/// is more likely to be a misspelt name than a new database.
 package struct Database: Sendable {
     let url: String
     let privatePostgres: PrivatePostgres?
@@ -56,19 +55,19 @@ package struct Database: Sendable {
     /// Called when a restore into the private database is complete.
     package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
-    /// Called when the database is no longer needed. A private one stops with its last user.
+    /// Called when the database is no longer needed. A private database stops with its last user.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
         ConnectionSettings(url: url, role: role)
     }
 
-    /// A connection with the privileges for all ordinary work.
+    /// A connection with the rights for all ordinary work.
     package var serviceConnection: ConnectionSettings {
         connection(role: LedgerSettings.serviceRole)
     }
 
-    /// Settings for a process that does one thing at a time.
+    /// The settings for a process that does one thing at a time.
     package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: serviceConnection, clock: clock)
         settings.machineClock = systemClock
@@ -79,9 +78,8 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Updates a private database's schema, because no administrator does. An operator's database must already be up
-    /// to date. A
-    /// service that is the only one also raises the log's format.
+    /// Updates a private database's schema, because there is no administrator to do it. An operator's database must
+    /// already be up to date. If the service is the only one on the database, it also raises the log's format.
     package func prepareSchema(
         for program: String, raisesFormat: Bool = false, log: Log = .silent
     ) throws(StartError) {
@@ -108,8 +106,7 @@ package struct Database: Sendable {
         }
     }
 
-    /// Logs how the schema and its privileges differ from what this release creates. If the database does not answer
-    /// now, other
+    /// Logs how the schema and its rights differ from what this release creates. If the database does not answer, other
     /// parts report that.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),

@@ -12,7 +12,7 @@ import Threading
 
 /// What an instance reports about itself.
 struct InstanceSigns: Sendable {
-    /// The largest number of unreadable streams in the report.
+    /// The maximum number of unreadable streams in the report.
     private static let streamLimit = 20
 
     let name: String
@@ -29,7 +29,7 @@ struct InstanceSigns: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// The names of events since the last call that are worth recording.
+    /// The names of the events worth recording that have occurred since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
         return noted.apps.map { NoteName.news(of: $0) }
@@ -38,7 +38,7 @@ struct InstanceSigns: Sendable {
             }
     }
 
-    /// The report. `obstacles` are those that `/readyz` shows, or `nil` while the servers are not running yet.
+    /// The report. `obstacles` are those that `/readyz` shows. They are `nil` while the servers are not running yet.
     func says(_ obstacles: [String]) -> JSON? {
         guard let servers = servers.change(wake: .none, { $0 }) else { return nil }
         let unread = parts.live.ledger.unreadStreams
@@ -67,7 +67,7 @@ struct InstanceSigns: Sendable {
         ]
     }
 
-    /// The address with the port that is actually bound.
+    /// The address with the port that was actually bound.
     private static func address(_ listen: String, _ port: UInt16) -> String {
         let colon = listen.lastIndex(of: ":") ?? listen.endIndex
         return "\(listen[..<colon]):\(port)"

@@ -7,7 +7,7 @@ package import Ledger
 package import Service
 import Telemetry
 
-/// A service without its sockets and jobs: all parts that answer calls.
+/// A service without its sockets and jobs: all parts that are needed to answer calls.
 package struct Parts: Sendable {
     package let live: Live
     package let keys: KeyRing

@@ -13,7 +13,7 @@ import Telemetry
 import Threading
 
 package struct RunningService: Sendable {
-    /// How long the drain may take before the process ends anyway.
+    /// How long the drain may take, in milliseconds, before the process ends regardless.
     private static let drainMilliseconds: Int64 = 10_000
 
     private let parts: Parts
@@ -25,7 +25,7 @@ package struct RunningService: Sendable {
     private let signs: InstanceSigns
     private let log: Log
 
-    /// `stop` is called when the service cannot continue. The caller then has to stop it.
+    /// `stop` is called when the service cannot continue. The caller must then stop the service.
     package init(
         _ settings: ServiceSettings, _ database: Database, testClock: SharedClock?,
         _ outside: Outside, stop: @escaping @Sendable () -> Void
@@ -118,14 +118,14 @@ package struct RunningService: Sendable {
                 bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })
-        // This happens before the service reports that it is up.
+        // This happens before the service reports that it is running.
         watch.look()
         try? parts.keys.reload()
         try? parts.submissions.apps.reload()
         runner.start()
     }
 
-    /// Why it could not continue, or `nil`.
+    /// Why the service could not continue; `nil` if it could.
     package var end: StartError? {
         foreignClock.instant.map(StartError.testClockUnnamed)
     }
@@ -134,7 +134,7 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
-        // Waiting calls are answered now; otherwise, the drain would wait for them.
+        // Waiting calls are answered now. Otherwise, the drain would have to wait for them.
         parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
@@ -155,7 +155,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// Every job of a service: these, and the jobs that need only the parts.
+    /// All jobs of a service: the given ones, and those that only need the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
@@ -193,7 +193,7 @@ extension Operations {
 }
 
 extension ServiceSettings {
-    /// The job that reconciles every project, if this service does that.
+    /// The job that reconciles every project; `nil` if this service does not do that.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let live = parts.live
         return reconcileAt.map { time in
@@ -203,7 +203,7 @@ extension ServiceSettings {
 }
 
 extension ServiceSettings {
-    /// The jobs that remove what is old.
+    /// The jobs that delete old data.
     fileprivate func forgetting(_ parts: Parts, _ outside: Outside) -> [Job] {
         forgetAfter.map { age in
             Forgetting(
@@ -217,12 +217,12 @@ extension ServiceSettings {
 extension SharedClock {
     fileprivate var asClock: Clock { { self.now } }
 
-    /// A header of every answer.
+    /// A header that is added to every answer.
     fileprivate var stamp: @Sendable () -> Header { { self.header } }
 }
 
 extension DatabaseWatch {
-    /// What keeps the service from answering normally: its own reason or the database.
+    /// The obstacles to normal answers: one reported by the service itself, and those of the database.
     fileprivate func obstacles(beside own: String?) -> [Obstacle] {
         if let own { return [Obstacle(own)] }
         return (obstacle.map { [Obstacle($0)] } ?? [])

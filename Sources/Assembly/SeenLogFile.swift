@@ -6,16 +6,16 @@ import JSON
 package import Ledger
 
 extension LogMemory {
-    /// Keeps a file for each database with a log, in a folder of the data folder that services
-    /// share. Commands only read them and write nothing, not even to the database: the files belong
-    /// to the service user.
+    /// Stores what was seen of each database's log in files, in a folder inside the data folder that services share.
+    /// Commands only read the files and never write to them, since the files belong to the service user. Commands do
+    /// not record anything in the database either.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         var memory = LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
-                    // A log found in another database was moved there, perhaps from a backup.
+                    // The log may have been moved from another database to this one, perhaps by a backup.
                     if let seen = try file.read() { return seen }
                     return try file.latestElsewhere?.read()
                 } catch {
@@ -42,7 +42,7 @@ extension LogMemory {
     }
 }
 
-/// A file with what was seen of one log in one database.
+/// The file for what was seen of one log in one database.
 private struct SeenLogFile {
     struct NotWritten: Error {
         let reason: String
@@ -58,10 +58,10 @@ private struct SeenLogFile {
     private let folder: String
     private let root: Digest32
     private let path: String
-    /// What was seen since the file was last synced. A power failure may corrupt it.
+    /// The file for what was seen since the main file was last synced. A power failure may corrupt it.
     private var recent: String { "\(path).recent" }
 
-    /// Unidentified databases share one file.
+    /// Databases whose identity is unknown share a file.
     init(folder: String, root: Digest32, of server: ServerIdentity?) {
         let place = server.map {
             "-\(SHA256.digest(Array("\($0.system) \($0.database)".utf8)).hex.prefix(16))"
@@ -80,7 +80,7 @@ private struct SeenLogFile {
 
     private static func name(of root: Digest32) -> String { String(root.hex.prefix(nameLength)) }
 
-    /// The newest file about the same log in another database.
+    /// The newest file about the same log in a different database.
     var latestElsewhere: SeenLogFile? {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let files = names.filter {
@@ -97,12 +97,12 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date
     }
 
-    /// Shows services that share the folder that a process works with the log. The lock says so,
-    /// because the age of the other files has a meaning of its own.
+    /// Shows the services that share the folder that a process is working with the log. The lock file is used for this,
+    /// because the age of the other files has a different meaning.
     func touch() { utimes("\(path).lock", nil) }
 
-    /// Removes the files of each other log if all of them are older. A process that works with such
-    /// a log has read its file, and writes it again.
+    /// Removes the files of every other log for which all files are older than the instant. A process that is working
+    /// with such a log has read its file, and writes it again.
     static func removeOld(in folder: String, except root: Digest32, before instant: Instant) -> Int
     {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -111,7 +111,7 @@ private struct SeenLogFile {
         var count = 0
         for (log, names) in logs where log != name(of: root) {
             let paths = names.map { "\(folder)/\($0)" }
-            // A file whose age is unknown is young.
+            // A file of unknown age counts as new.
             if !paths.allSatisfy({ changedAt($0).map { $0 < end } ?? false }) { continue }
             for path in paths { unlink(path) }
             count += 1
@@ -124,7 +124,7 @@ private struct SeenLogFile {
         return digits.count == nameLength && name.contains(".json")
     }
 
-    /// The file's content merged with what was seen since; `nil` if there is none.
+    /// The file's content, merged with what has been seen since; `nil` if there is none.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
         guard var seen = try read(path) else { return nil }
         if let recent = try? read(recent) { seen.merge(recent) }
@@ -150,8 +150,8 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Merges what this process has seen into what others have. A process killed meanwhile leaves
-    /// everything as it was; a power failure leaves what was synced. Other processes' records are
+    /// Merges what this process has seen into what others have stored. If the process is killed in the meantime,
+    /// everything stays as it was. After a power failure, what was synced remains. Records of other processes are
     /// overwritten only if they are unreadable and were given up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
@@ -172,8 +172,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // The main file now has all of it. If this file stayed, it would outlive a main file that
-        // someone removes.
+        // The main file now contains everything. If this file stayed, it would remain when the main file is removed by
+        // hand.
         if care != .quick { unlink(recent) }
     }
 

@@ -2,7 +2,7 @@ import API
 import HTTPServer
 import Telemetry
 
-/// The API's server, and the operators' server if that is separate.
+/// The API's server, and the operators' server if it has a separate address.
 struct Servers: Sendable {
     private let server: Server
     private let operations: Server?
@@ -42,7 +42,7 @@ struct Servers: Sendable {
     var operationsPort: UInt16? { operations?.port }
     var consolePort: UInt16? { console?.port }
 
-    /// Reads the TLS files again, for new connections.
+    /// Reads the TLS files again. New connections use the new certificate.
     func renewIdentity() throws(ServerError) {
         try server.renewIdentity()
         try console?.renewIdentity()
@@ -50,7 +50,7 @@ struct Servers: Sendable {
 
     var certificateEnds: Int64? { server.certificateEnds }
 
-    /// Drains the servers. The operators' server keeps serving until the end.
+    /// Drains the servers. The operators' server continues to serve until the end.
     func drain(milliseconds: Int64) -> Bool {
         console?.drain(milliseconds: 1000)
         let isDrained = server.drain(milliseconds: milliseconds)

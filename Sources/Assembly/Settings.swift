@@ -6,9 +6,9 @@ import Ledger
 import Postgres
 package import Telemetry
 
-/// Where the database is.
+/// The location of the database.
 package struct Settings: Sendable {
-    /// `nil` for the private one in the data folder.
+    /// `nil` for the private database in the data folder.
     package let databaseURL: String?
     package let dataFolder: String
 
@@ -18,36 +18,36 @@ package struct Settings: Sendable {
     }
 }
 
-/// A service's size, and its addresses.
+/// The size and the addresses of a service.
 package struct ServiceSettings: Sendable {
-    /// Descriptors needed in addition to clients' connections and this process's own to the
-    /// database.
+    /// The number of descriptors needed in addition to those for clients' connections and for the process's own
+    /// connections to the database.
     private static let otherDescriptors = 256
 
     package var server = ServerSettings()
-    /// The operators' server; `nil` unless it has an address of its own.
+    /// The operators' server; `nil` if it has no separate address.
     package var operations: ServerSettings?
-    /// The pages for people; `nil` without them.
+    /// The pages for people; `nil` if they are turned off.
     package var console: ConsoleSettings?
     package var answerBytes = 256 << 20
     package var staleMilliseconds: Int64 = 60_000
-    /// How often a rereading of the TLS files was requested.
+    /// The number of requests to reread the TLS files.
     package var hangups: @Sendable () -> Int = { 0 }
     /// This build's version, shown to operators.
     package var version = ""
-    /// The daily time to reconcile every project; `nil` if something else does that.
+    /// The daily time at which every project is reconciled; `nil` if this is started by other means.
     private(set) var reconcileAt: TimeOfDay?
 
     private(set) var reconcileAtText: String?
-    /// How old something becomes that is needed by none; `nil` if it stays.
+    /// The age at which data that is no longer needed is deleted; `nil` to keep it.
     private(set) var forgetAfter: CalendarDuration? = .days(400)
 
     package init() {}
 
-    /// Nothing is forgotten sooner. Stores repeat what they sent for up to 180 days.
+    /// The minimum age for deletion. Stores repeat what they have sent for up to 180 days.
     package static let shortestAge = CalendarDuration.days(200)
 
-    /// False unless the text is `off`, or a duration that is long enough.
+    /// Returns false unless the text is `off` or a duration that is long enough.
     package mutating func forget(after text: String) -> Bool {
         if text == "off" {
             forgetAfter = nil
@@ -61,15 +61,14 @@ package struct ServiceSettings: Sendable {
         return true
     }
 
-    /// False unless the text is a time, such as `03:00`.
+    /// Returns false unless the text is a time, such as `03:00`.
     package mutating func reconcile(at text: String) -> Bool {
         reconcileAt = TimeOfDay(text)
         reconcileAtText = text
         return reconcileAt != nil
     }
 
-    /// Claims the addresses before anything is created. Another process may have them, and then the
-    /// service cannot start.
+    /// Claims the addresses before anything is created. If another process uses one of them, the service cannot start.
     package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
             try server.claimAddress()
@@ -80,7 +79,7 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    /// Limits connections to the available descriptors. The rest of the service needs some.
+    /// Limits connections to the available descriptors. Some are reserved for the rest of the service.
     package mutating func fitDescriptors(log: Log) {
         let others = ServiceSettings.otherDescriptors
         let wanted =

@@ -2,17 +2,15 @@ import Core
 import Ledger
 import Postgres
 
-/// Why a service, or something that a command needs, is unavailable.
+/// Why a service, or something else that a command needs, is unavailable.
 package enum StartError: Error, Hashable, Sendable {
-    /// Nothing is broken, but this is not allowed.
+    /// Nothing is broken, but the action is not allowed.
     case refused(code: String, sentence: String)
     case fault(String)
 
-    /// The error if a URL cannot be that of a PostgreSQL database; otherwise `nil`. libpq would take such a text for
-    /// a
-    /// database's name, and would only say that this database does not exist. The message omits the text, which may
-    /// contain a
-    /// password.
+    /// The error for a URL that cannot refer to a PostgreSQL database; otherwise `nil`. libpq would take such a text as
+    /// the name of a database, and would only report that the database does not exist. The message omits the text,
+    /// because it may contain a password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {
@@ -43,13 +41,13 @@ extension LedgerError {
         }
     }
 
-    /// The message including the server's own, which the person at the terminal may see.
+    /// The message, including the server's own message, which the person at the terminal may see.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501 means that the login lacks a privilege, most likely membership in the service's role. If
-        // the login may not even connect, PostgreSQL says so only in its message.
+        // 42501 means that the login lacks a right, most likely membership in the service's role. If the login may not
+        // even connect, PostgreSQL says so only in its message.
         let isRefused =
             error.sqlState == "42501"
             || error.serverMessage.contains("permission denied for database")
@@ -60,7 +58,7 @@ extension LedgerError {
     }
 }
 
-/// Queries the ledger during a start. Any error ends the start.
+/// Queries the ledger at the start of a service or command. Any error ends the start.
 func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
     do throws(LedgerError) {
         return try body()

@@ -7,11 +7,10 @@ import Jobs
 import Telemetry
 import Threading
 
-/// Reads the TLS files again when they change or when asked to, because certificates are renewed more often than
-/// services
-/// are started.
+/// Reads the TLS files again when they have changed or when this is requested, because certificates are renewed more
+/// often than services are restarted.
 final class TLSRenewal: Sendable {
-    /// The properties that are compared at each check: the files, their times and sizes.
+    /// The properties that are compared in each check: the files' identities, times and sizes.
     private struct Stamp: Equatable {
         var parts: [Int]
 
@@ -58,9 +57,7 @@ final class TLSRenewal: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// Changed files may still be in the process of being written, so they are used only when two checks in a row
-    /// find them
-    /// the same.
+    /// Changed files may still be being written. They are used only once two checks in a row find them the same.
     private func look() {
         guard let servers = servers.change(wake: .none, { $0 }) else { return }
         let (stamp, asked) = (Stamp(files), hangups())

@@ -2,9 +2,9 @@ package import Core
 
 /// A column that violates the log's rules or differs from what the log implies.
 package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
-    /// The table, such as `deed.events`.
+    /// The name of the table, such as `deed.events`.
     package let table: String
-    /// The row's identity within its table: `17:48213` for an event.
+    /// The identity of the row within its table, such as `17:48213` for an event.
     package let row: String
     package let shard: Shard?
     package let column: String
@@ -30,7 +30,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
             expected: expected, found: found)
     }
 
-    /// A finding about the recorded end of a shard.
+    /// A finding about the recorded head of a shard.
     package init(head shard: Shard, column: String, expected: String, found: String) {
         self.init(
             "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
@@ -48,7 +48,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first findings, and the total number of findings.
+/// The first findings, with the total number of findings.
 package struct AuditFindings: Sendable {
     package static let listLimit = 100
 
@@ -70,14 +70,14 @@ package struct AuditFindings: Sendable {
         count += others.count - others.listed.count
     }
 
-    /// Adds findings of which only the first are listed. `total` counts all of them.
+    /// Adds findings, of which only the first ones are listed. `total` is the number of all of them.
     package mutating func add(_ first: [AuditFinding], of total: Int) {
         for finding in first { add(finding) }
         count += max(0, total - first.count)
     }
 }
 
-/// Escapes text from a row, so that it cannot control the terminal that shows it.
+/// Escapes text from a row, so that it cannot control the terminal on which it is shown.
 private func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {

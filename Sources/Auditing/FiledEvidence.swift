@@ -1,8 +1,8 @@
 package import Core
 
-/// Evidence as stored in its table. It may be damaged.
+/// Evidence as stored in its table. The stored form may be damaged.
 package struct FiledEvidence: Sendable {
-    /// The verdict on valid evidence.
+    /// The verdict that is stored for valid evidence.
     package static let believed = "believed"
 
     package let digest: [UInt8]
@@ -15,9 +15,9 @@ package struct FiledEvidence: Sendable {
     package let verdict: String
     /// `nil` if only the digest is stored.
     package let content: [UInt8]?
-    /// In the order in which they are put back. A missing certificate is empty.
+    /// The certificates in the order in which they are put back. A missing certificate is empty.
     package let certificates: [[UInt8]]
-    /// Whether the columns still contain what was written.
+    /// Whether the columns still contain the values that were written.
     package let isSealed: Bool
 
     package init(
@@ -45,9 +45,10 @@ package struct RestingEvent: Sendable {
     package let project: String
     package let environment: String
     package let type: String
-    /// The digest of the evidence that the event names; `nil` if it names none but should.
+    /// The digest of the evidence that the event names; `nil` if the event should name evidence but
+    /// does not.
     package let digest: [UInt8]?
-    /// The facts that the evidence must state for the event to be true.
+    /// The facts that must be stated by the evidence for the event to be true.
     package let facts: Facts
 
     package init(
@@ -63,7 +64,7 @@ package struct RestingEvent: Sendable {
     }
 }
 
-/// The subject of a fact.
+/// What a fact is about.
 package enum FactSubject: Hashable, Sendable {
     case transaction(AppID, TransactionID)
     case renewal(AppID, PurchaseID)
@@ -73,7 +74,7 @@ package enum FactSubject: Hashable, Sendable {
 }
 
 extension Facts {
-    /// The subject of each fact.
+    /// The subjects of all facts.
     package var subjects: Set<FactSubject> {
         var subjects = Set(transactions.map { FactSubject.transaction($0.app, $0.transaction) })
         subjects.formUnion(renewals.map { .renewal($0.app, $0.purchase) })
@@ -83,8 +84,8 @@ extension Facts {
         return subjects
     }
 
-    /// Whether evidence with these facts fully accounts for an event, regardless of the evidence's
-    /// form.
+    /// Whether evidence that states these facts fully accounts for an event, regardless of the form
+    /// of the evidence.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
         return told.transactions.allSatisfy(stated.transactions.contains)
@@ -121,17 +122,17 @@ extension Event {
     }
 }
 
-/// The result of proving stored evidence again from its stored form alone.
+/// The result of verifying stored evidence again, using only its stored form.
 package enum EvidenceProof: Sendable {
     case proven(ProvenAgain)
-    /// Only the digest is stored, so there is nothing to prove.
+    /// Only the digest is stored, so there is nothing to verify.
     case digestOnly
     /// The stored form differs from the evidence that was accepted.
     case damaged
     case refused(sentence: String)
 }
 
-/// What the evidence states when it is proven again.
+/// What the evidence states when it is verified again.
 package struct ProvenAgain: Sendable {
     package let kind: EvidenceKind
     package let app: AppID?

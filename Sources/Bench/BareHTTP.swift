@@ -2,13 +2,13 @@ import CMicroHTTPD
 import Glibc
 import HTTPServer
 
-/// The bare server's answer.
+/// The answer from the bare server.
 private struct BareAnswer {
     let body: UnsafeMutableRawBufferPointer
-    /// The names and values of the headers that MHD does not write itself.
+    /// The names and values of the headers that MHD does not write by itself.
     let headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)]
 
-    /// Reads the headers from the head of an answer, as curl writes it.
+    /// Takes the headers from the head of an answer, in the format in which curl writes it.
     init(head: [UInt8], body bytes: [UInt8]) {
         body = .allocate(byteCount: bytes.count, alignment: 1)
         body.copyBytes(from: bytes)
@@ -25,9 +25,8 @@ private struct BareAnswer {
     }
 }
 
-/// Serves the same answer to every request with MHD alone, as a baseline for the measured reads. It sends the same
-/// bytes
-/// as the measured server, and has as many threads.
+/// Serves the same answer to every request using MHD alone, as a baseline for the measured reads. It sends the same
+/// bytes as the measured server, with the same number of threads.
 func serveBare(_ options: BenchOptions) -> Int32 {
     guard let listen = options["--listen"], let bytes = options.content(of: "--bytes"),
         let head = options.content(of: "--head"),
@@ -69,7 +68,7 @@ private func answerBare(
         slot.pointee = context
         return .YES
     }
-    // The request's body is read and discarded.
+    // The body of the request is read and discarded.
     if let uploadSize, uploadSize.pointee > 0 {
         uploadSize.pointee = 0
         return .YES

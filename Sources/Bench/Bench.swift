@@ -1,6 +1,6 @@
 import Glibc
 
-/// The available benchmarks. Each one is a function in its own file, and returns the exit code.
+/// One of the available benchmarks. Each one is a function in a separate file and returns the exit code.
 private struct Bench: Sendable {
     let name: String
     let usage: String
@@ -29,7 +29,7 @@ private struct Bench: Sendable {
     ]
 }
 
-/// Runs the subcommand that the arguments name; returns the exit code.
+/// Runs the subcommand given by the arguments. Returns the exit code.
 func runBench(_ arguments: [String]) -> Int32 {
     guard let bench = Bench.all.first(where: { $0.name == arguments.first }) else {
         complain("usage:")
@@ -39,7 +39,7 @@ func runBench(_ arguments: [String]) -> Int32 {
     return bench.run(arguments.dropFirst())
 }
 
-/// Options in the form `--name value`.
+/// Options of the form `--name value`.
 struct BenchOptions {
     private var values: [String: String] = [:]
 
@@ -52,7 +52,7 @@ struct BenchOptions {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The content of the named file.
+    /// The content of the file given by the named option.
     func content(of name: String) -> [UInt8]? {
         guard let file = fopen(values[name] ?? "", "r") else { return nil }
         defer { fclose(file) }
@@ -67,8 +67,8 @@ func complain(_ text: String) {
     write(STDERR_FILENO, line, line.count)
 }
 
-/// Blocks the signals that end the process, so that `waitForEnd` receives them. A server calls this before it starts
-/// any threads.
+/// Blocks the signals that would end the process, so that `waitForEnd` receives them. A server calls this before it
+/// starts any threads.
 func holdEndSignals() {
     var signals = endSignals()
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)

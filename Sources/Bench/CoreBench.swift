@@ -1,9 +1,8 @@
 import Core
 import JSON
 
-/// Measures only the rules, without IO and on one thread. The best of several rounds counts, because other work on
-/// the
-/// machine can only add to the time.
+/// Measures only the rules, without IO and on a single thread. The best of several rounds counts, because other work on
+/// the machine can only increase the time.
 func benchCore(json: Bool) -> Int32 {
     let customer = LongCustomer()
     let figures = [customer.measureDerivation(), customer.measureFold()]
@@ -15,7 +14,7 @@ func benchCore(json: Bool) -> Int32 {
     return figures.allSatisfy(\.isMet) ? 0 : 1
 }
 
-/// A measurement, and the target that it has to meet.
+/// A measurement and its target.
 struct Figure {
     let name: String
     let value: Double
@@ -127,7 +126,7 @@ private struct LongCustomer {
             bar: 1_000_000, isLowerBetter: false)
     }
 
-    /// The seconds of one repetition in the fastest round.
+    /// The number of seconds per repetition in the fastest round.
     private func bestOf(rounds: Int, repetitions: Int, _ work: () -> Bool) -> Double {
         let clock = ContinuousClock()
         let times = (0..<rounds).map { _ in

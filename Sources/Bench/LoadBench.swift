@@ -4,14 +4,13 @@ import Ledger
 import Postgres
 import Telemetry
 
-/// Writes the log for many customers with one grant each, and the projected rows, as input for COPY into three files,
-/// which may be pipes. Then it prints the statement that moves the heads.
+/// Writes the log for many customers with one grant each, and the projected rows, as input for COPY. The output goes to
+/// three files, which may be pipes. Then it prints the statement that moves the heads.
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, and the next
-/// `--later`
-/// ones a second later. Of the others, every second one lasts two years, and the rest never end. If `--tickets` is
-/// not 0, each grant is for one of that many support cases. `--people` grants, evenly spread, are by the keys of ten
-/// people. Everything is recorded within one second.
+/// `--later` grants end a second later. Of the remaining grants, every second one lasts two years, and the others never
+/// end. If `--tickets` is not 0, each grant belongs to one of that many support cases. `--people` grants, evenly
+/// spread, are made with the keys of ten people. Everything is recorded within a second.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -68,7 +67,7 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
     }
 }
 
-/// The reader of the rows stopped early.
+/// The reader of the rows has stopped early.
 private struct Unwritten: Error {}
 
 private func write(_ text: String, to file: UnsafeMutablePointer<FILE>) throws {
@@ -83,7 +82,7 @@ private struct LoadedGrant {
     let due: Int
     let later: Int
     let ends: Int64
-    /// The number of support cases that the grants are for; 0 if they are for none.
+    /// The number of support cases to which the grants belong; 0 if they belong to none.
     let tickets: Int
 
     func given(_ number: Int, _ start: Instant) throws -> GrantGiven {

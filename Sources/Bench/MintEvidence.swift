@@ -3,10 +3,9 @@ import Glibc
 import JSON
 import Minting
 
-/// Writes what a store would sign about many sales: `root.pem` to trust, and one line for each transaction and each
-/// notification. Their common header is left out and written to `header`. This is for load tests that must not
-/// include the
-/// cost of signing.
+/// Writes what a store would sign about many sales: `root.pem`, which is the root to trust, and one line for each
+/// transaction and each notification. The header that they share is written to `header` and left out of the lines. This
+/// is for load tests that must not include the cost of signing.
 func mintEvidence(_ options: BenchOptions) -> Int32 {
     guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
         complain("mint needs --folder and --count")
@@ -29,7 +28,8 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     return 0
 }
 
-/// A sale's transaction. If `isApart`, transactions have other ids than their purchases, and each has its own account.
+/// The transaction of a sale. If `isApart` is true, the transaction's id differs from its purchase's id, and each
+/// transaction belongs to a different account.
 private func transaction(
     _ number: Int, _ chain: MintedChain, isApart: Bool = false
 ) -> String {
@@ -49,15 +49,14 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
-    /// The end of a header with this chain, in base64. It can follow any number of whole three-byte groups. Each new
-    /// beginning
-    /// gives a header that Deed has not seen.
+    /// The end of a header with this chain, in base64. It can be put after any number of complete three-byte groups.
+    /// Each different beginning results in a header that Deed has not seen before.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL
     }
 
-    /// The header of everything that this chain signs.
+    /// The header of everything that is signed with this chain.
     fileprivate var transactionHeader: String {
         SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.base64URL
     }

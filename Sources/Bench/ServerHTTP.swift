@@ -1,7 +1,7 @@
 import HTTPServer
 import Telemetry
 
-/// Serves the same bytes to every request with Deed's server, either inline or through its workers.
+/// Serves the same bytes to every request using Deed's server, either inline or through the server's workers.
 func serve(_ options: BenchOptions) -> Int32 {
     guard let listen = options["--listen"], let bytes = options.content(of: "--bytes")
     else {

@@ -5,9 +5,8 @@ import Glibc
 import JSON
 import Minting
 
-/// Measures verification on one thread with a cached chain, against OpenSSL's own speed for the same kind of
-/// signature.
-/// The rounds alternate, and the best round of each counts.
+/// Measures verification on a single thread with a cached chain, compared with OpenSSL's own speed for the same kind of
+/// signature. The rounds alternate, and the best round of each counts.
 func benchVerify(json: Bool) -> Int32 {
     guard let bench = VerifyBench() else {
         complain("deed-bench verify: the minted roots cannot be read")
@@ -17,7 +16,7 @@ func benchVerify(json: Bool) -> Int32 {
     func keep(_ name: String, _ rate: Double?) {
         if let rate { best[name] = max(best[name] ?? 0, rate) }
     }
-    // Many short rounds are used, so that other work slows down both sides equally.
+    // There are many short rounds, so that other work slows down both sides equally.
     for _ in 0..<8 {
         keep("ecdsap256", openSSLVerifications("ecdsap256", pattern: "(nistp256)"))
         keep("verify.jws", bench.rate(bench.transaction, .signedTransaction))
@@ -61,9 +60,8 @@ private struct VerifyBench {
         largeReceipt = plan.bytes
     }
 
-    /// Verifications per second of this thread's CPU time, including decoding. `openssl speed` measures CPU time,
-    /// too, so other
-    /// work on the machine affects neither.
+    /// The number of verifications per second of this thread's CPU time, including decoding. `openssl speed` also
+    /// measures CPU time, so other work on the machine affects neither figure.
     func rate(_ bytes: [UInt8], _ kind: EvidenceKind) -> Double? {
         guard (try? verifier.verify(bytes, as: kind, on: terms)) != nil else { return nil }
         let start = threadMicroseconds()
@@ -124,7 +122,7 @@ private struct VerifyFigure {
     }
 }
 
-/// The verifications per second that `openssl speed` measures.
+/// The number of verifications per second measured by `openssl speed`.
 private func openSSLVerifications(_ algorithm: String, pattern: String) -> Double? {
     guard let pipe = popen("openssl speed -seconds 1 \(algorithm) 2>/dev/null", "r") else {
         return nil

@@ -3,7 +3,7 @@ package import JSON
 
 /// Reads and writes catalogs as JSON. The format is described in `docs/catalog.md`.
 package enum CatalogFile {
-    /// A catalog, with warnings about its file.
+    /// A catalog and the warnings about its file.
     package struct Contents: Sendable {
         package let catalog: Catalog
         package let warnings: [CatalogProblem]
@@ -13,7 +13,7 @@ package enum CatalogFile {
     package static let sizeLimit = (1 << 20) - 64
 
     /// Reads a catalog, or throws all of its problems with their paths. Ids that the previous
-    /// catalog does not contain are new and must be well-formed.
+    /// catalog does not contain are new and must be in their proper form.
     package static func read(
         _ json: JSON, after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {
@@ -55,7 +55,7 @@ package enum CatalogFile {
         return contents
     }
 
-    /// The catalog in canonical form: sorted, without defaults.
+    /// The catalog in canonical form, which is sorted and omits default values.
     package static func json(_ catalog: Catalog) -> JSON {
         [
             "products": .array(catalog.products.map(\.json)),

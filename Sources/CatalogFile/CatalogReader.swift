@@ -1,12 +1,12 @@
 import Core
 import JSON
 
-/// Reads a catalog file and notes every problem instead of stopping at the first.
+/// Reads a catalog file. Records every problem instead of stopping at the first one.
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog to be replaced. It is `nil` when reading from the log; then unknown members are
-    /// skipped, and ids are accepted as they are.
+    /// The catalog to be replaced; `nil` when reading from the log. In that case, unknown members
+    /// are skipped, and ids are accepted as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,8 +65,8 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// Reads the terms. Unreadable parts are replaced by substitutes, so that the rest is checked
-    /// as well.
+    /// Reads the terms. Unreadable parts are replaced by substitutes, so that everything else is
+    /// checked as well.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -170,7 +170,7 @@ extension CatalogReader {
         return nil
     }
 
-    /// The entries of an array with their paths; empty if the member is missing.
+    /// The entries of an array with their paths; empty if the array is missing.
     private mutating func entries(_ object: JSONObject, _ name: String) -> [(String, JSON)] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
@@ -241,7 +241,7 @@ extension CatalogReader {
         return fallback
     }
 
-    /// Reads one of a few words. Returns the fallback if the member is missing.
+    /// Reads one of several words. Returns the fallback if the member is missing.
     private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ object: JSONObject, _ name: String, of type: Choice.Type, at path: String,
         else fallback: Choice?
@@ -313,7 +313,7 @@ extension CatalogReader {
 }
 
 extension Catalog {
-    /// Whether the catalog uses this id for anything.
+    /// Whether the catalog uses this id in any way.
     fileprivate func names(_ id: String) -> Bool {
         let names: [CatalogName?] = [
             (try? ProductID(id)).map { .product($0) },
@@ -325,7 +325,7 @@ extension Catalog {
 }
 
 extension ProductKind {
-    /// The members that only this kind of product has.
+    /// The members that exist only for this kind of product.
     fileprivate var members: [String] {
         switch self {
         case .consumable: ["credits"]

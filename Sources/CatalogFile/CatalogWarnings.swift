@@ -1,8 +1,7 @@
 import Core
 
 extension Catalog {
-    /// Warnings about possible misspellings: undeclared names in a catalog that declares similar
-    /// names.
+    /// Warnings about possible misspellings, which are undeclared names that resemble declared ones.
     var warnings: [CatalogProblem] {
         let declared = (
             entitlements: entitlementTitles.keys.map(\.text).sorted(),
@@ -12,15 +11,15 @@ extension Catalog {
             + undeclared(currencies.map(\.text), in: declared.currencies, "currencies")
     }
 
-    /// A catalog without declarations gets no warnings.
+    /// A catalog that does not declare any names does not get warnings.
     private func undeclared(
         _ names: [String], in declared: [String], _ section: String
     ) -> [CatalogProblem] {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // A long list is unlikely to be a typing error, and comparing all of it would take a long
-        // time.
+        // A long list is unlikely to result from typing errors, and comparing all of it would take
+        // a long time.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil

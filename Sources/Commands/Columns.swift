@@ -1,17 +1,17 @@
-/// Text as a terminal shows it: some characters are two columns wide and some have no width.
-/// Terminals disagree about joined emoji. Here, each joined emoji counts as one.
+/// Text as a terminal displays it: some characters are two columns wide and some have no width. Terminals disagree
+/// about joined emoji. Here, each emoji in a joined sequence counts as one.
 extension String {
     package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// The text padded with spaces to this number of columns.
+    /// The text, padded with spaces to the given number of columns.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as fits, with a mark if the rest was cut off.
+    /// As much of the text as fits, with a mark at the end if the text was cut off.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)
@@ -29,7 +29,7 @@ extension Character {
         isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// Whether the character is an emoji, by itself or because of the one after it.
+    /// Whether the character is an emoji, either by itself or because of the character that follows it.
     private var isPicture: Bool {
         guard let first = unicodeScalars.first?.properties else { return false }
         return first.isEmojiPresentation
@@ -42,9 +42,9 @@ extension Unicode.Scalar {
         switch value {
         // A soft hyphen is visible.
         case 0xAD: return 1
-        // Korean vowels and final consonants combine with the letter before them.
+        // Korean vowels and final consonants combine with the preceding letter.
         case 0x1160...0x11FF: return 0
-        // East Asian scripts, and wide forms of other characters.
+        // East Asian scripts, and the wide forms of other characters.
         case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF,
             0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
             0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x17000...0x18DFF,

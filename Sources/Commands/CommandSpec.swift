@@ -1,12 +1,12 @@
-/// A command, with everything needed to parse, run and explain it.
+/// A command, with everything that is needed to parse, run and explain it.
 package struct CommandSpec: Sendable {
-    /// `["project", "create"]`
+    /// For example `["project", "create"]`.
     package let path: [String]
     let summary: String
     /// The arguments that are not flags, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether the command only reads the database. If so, it follows a test clock automatically.
+    /// Whether the command only reads the database. If so, it uses a test clock automatically.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -32,7 +32,7 @@ package struct Positional: Sendable {
     let name: String
     let help: String
     let isRequired: Bool
-    /// Only the last positional may be repeated.
+    /// Whether the argument can be repeated. Only the last one can.
     let isRepeated: Bool
 
     package init(name: String, help: String, isRequired: Bool = true, isRepeated: Bool = false) {
@@ -43,20 +43,20 @@ package struct Positional: Sendable {
     }
 }
 
-/// A flag. It takes a value if it has a name for one.
+/// A flag. It takes a value if `valueName` is given.
 package struct Option: Sendable {
     package let name: String
     let valueName: String?
     let help: String
     var isRequired = false
-    /// Whether an environment variable, named after the program and the flag, can supply a missing
+    /// Whether an environment variable, whose name consists of the program's and the flag's, can supply a missing
     /// value.
     var isSetting = false
     var fallback: String?
-    /// The setting's former name. Using it is an error that names the current one.
+    /// The setting's former name. Using it is an error, and the message gives the current name.
     var formerly: String?
 
-    /// The environment variable, such as `DEED_DATA_DIR`.
+    /// The name of the environment variable, such as `DEED_DATA_DIR`.
     func variable(of program: String) -> String { Option.variable(name, of: program) }
 
     static func variable(_ name: String, of program: String) -> String {
@@ -67,7 +67,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// A flag that its environment variable can also set, with 1 or true.
+    /// A flag that can also be set with its environment variable, to 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }
@@ -93,7 +93,7 @@ extension Option {
     package static let json = flag("json", "print JSON instead of text")
 }
 
-/// How a failed command ended, by its exit code.
+/// How a failed command ends. Each case has a different exit code.
 package enum CommandEnd: Error {
     case refused(code: String, sentence: String)
     case usage(String)

@@ -1,21 +1,21 @@
-/// A shell that supports completion.
+/// A shell for which completion is supported.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 }
 
 extension Program {
-    /// A script for completing this program's commands and flags.
+    /// A script that completes this program's commands and flags.
     func completion(for shell: Shell) -> String {
         switch shell {
         case .bash: bashFunction
-        // zsh reads bash's format.
+        // zsh can read bash's format.
         case .zsh:
             "#compdef \(name)\nautoload -U +X bashcompinit && bashcompinit\n" + bashFunction
         case .fish: commands.map(fishLines).joined(separator: "\n")
         }
     }
 
-    /// Suggests the next word of a command, or the flags after a complete command.
+    /// Suggests the next word of a command or, if the command is complete, its flags.
     private var bashFunction: String {
         let cases = commands.map { spec in
             "        '\(spec.name)') flags='\(flags(of: spec))' ;;"

@@ -31,7 +31,7 @@ extension Program {
             """
     }
 
-    /// `deed key revoke ID [--flags]`
+    /// Formatted like `deed key revoke ID [--flags]`.
     func synopsis(of spec: CommandSpec) -> String {
         let values = spec.positionals.map { value in
             (value.isRequired ? " \(value.name)" : " [\(value.name)]")
@@ -40,7 +40,7 @@ extension Program {
         return "\(name) \(spec.name)\(values.joined()) [--flags]"
     }
 
-    /// A command's arguments and what they mean.
+    /// A command's arguments and their meanings.
     func rows(of spec: CommandSpec) -> [(name: String, help: String)] {
         spec.positionals.map { ($0.name, $0.help) }
             + (spec.options + [.help]).map { ($0.usage, details(of: $0)) }
@@ -56,6 +56,6 @@ extension Program {
 }
 
 extension Option {
-    /// `--for LENGTH`
+    /// Formatted like `--for LENGTH`.
     fileprivate var usage: String { "--\(name)" + (valueName.map { " \($0)" } ?? "") }
 }

@@ -7,13 +7,13 @@ package struct Invocation: Sendable {
     private let program: String
     private var values: [String: String] = [:]
     private var flags: Set<String> = []
-    /// Flags from the command line, without those from variables.
+    /// The flags given on the command line, without those from variables.
     private var writtenFlags: Set<String> = []
     private var positionals: [String] = []
-    /// The first mistake. Parsing continues, because the rest may ask for help or for JSON.
+    /// The first mistake. Parsing continues after it, because later arguments may ask for help or for JSON.
     private var mistake: CommandEnd?
 
-    /// Reads the arguments after the command. Variables supply missing settings.
+    /// Reads the arguments that follow the command. Variables supply missing settings.
     package init(
         _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
         variables: [String: String]
@@ -21,7 +21,7 @@ package struct Invocation: Sendable {
         self.spec = spec
         self.program = program
         var rest = arguments[...]
-        // After a lone `--`, every word is an argument.
+        // After a separate `--`, all words are arguments.
         var isPlain = false
         while let argument = rest.popFirst() {
             do throws(CommandEnd) {
@@ -47,7 +47,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// Rejects a variable with a former name, which would otherwise be silently ignored.
+    /// Rejects a variable with a former name, which would otherwise be ignored silently.
     private mutating func readFormer(_ option: Option, _ variables: [String: String]) {
         guard let former = option.formerly.map({ Option.variable($0, of: program) }),
             variables[former]?.isEmpty == false
@@ -128,7 +128,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// A usage error that points to the help.
+    /// A usage error that refers to the help.
     package func usage(_ sentence: String) -> CommandEnd {
         .usage(
             sentence + (sentence.hasSuffix("?") ? " See: " : "; see: ")
@@ -141,7 +141,7 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Whether the flag is on the command line itself. A variable may be left over from earlier.
+    /// Whether the flag is on the command line itself. A variable may be left over from earlier use.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }
@@ -189,7 +189,7 @@ extension Invocation {
         return duration
     }
 
-    /// A flag's value as a case of an enumeration.
+    /// The value of a flag as a case of an enumeration.
     package func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(CommandEnd) -> Word? {
@@ -210,7 +210,7 @@ extension Invocation {
         return number
     }
 
-    /// Prints the answer: as JSON if requested, otherwise as text.
+    /// Prints the answer, as JSON if that was requested and otherwise as text.
     package func show(_ json: JSON, text: String) {
         printText(isJSON ? json.text : text.withVisibleControls)
     }

@@ -1,5 +1,5 @@
 extension Program {
-    /// The manual page in roff, section 1, made from the commands' descriptions.
+    /// The manual page for section 1 in roff, generated from the commands' descriptions.
     var manual: String {
         """
         .TH \(roff(name.uppercased())) 1 "" "\(roff(version))"
@@ -31,7 +31,7 @@ extension Program {
     }
 }
 
-/// Escapes text for roff, so nothing becomes a request and dashes stay dashes.
+/// Escapes text for roff, so that the text contains no requests and its dashes stay dashes.
 private func roff(_ text: String) -> String {
     let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         .replacing("\"", with: "\\(dq")

@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import JSON
 
-/// A command-line program: turns arguments into an exit code.
+/// A command-line program. It turns arguments into an exit code.
 package struct Program: Sendable {
     let name: String
     let purpose: String
-    /// Notes about all commands.
+    /// Notes that apply to all commands.
     let notes: String
     var version: String { "\(name) \(Build.text)" }
     let commands: [CommandSpec]
@@ -20,9 +20,9 @@ package struct Program: Sendable {
         self.commands = commands
     }
 
-    /// Runs the command that the arguments name. Calls `whenRead` after parsing.
+    /// Runs the command given by the arguments. Calls `whenRead` after parsing.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // It is not an error if the reader ends early, like `head` in `deed status | head -1`.
+        // It is not an error if the reader stops early, as `head` does in `deed status | head -1`.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
@@ -49,15 +49,15 @@ package struct Program: Sendable {
         }
     }
 
-    /// Whether the arguments are valid UTF-8. Swift replaces every invalid byte with the same character,
-    /// which could make two names equal.
+    /// Whether the arguments are valid UTF-8. Swift replaces all invalid bytes with the same character, which could
+    /// make different names equal.
     private static var areArgumentsText: Bool {
         (0..<Int(CommandLine.argc)).allSatisfy { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
         }
     }
 
-    /// Answers a question about the program itself, such as its version.
+    /// Answers a question about the program itself, for example about its version.
     private func answer(_ arguments: [String]) throws(CommandEnd) -> String? {
         switch (arguments.first, arguments.count) {
         case ("--version", 1): return version
@@ -72,7 +72,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command that the first words name; `nil` if an answer was already given.
+    /// The command named by the first words; `nil` if an answer has already been given.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         if let answer = try answer(arguments) {
             printText(answer)

@@ -1,25 +1,25 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT or, unless it only counts, SIGHUP. A second signal more than a second
-/// later ends the process immediately. One that comes sooner is the same request, sent to both the
-/// process group and the process.
+/// Waits for SIGTERM, SIGINT and, unless it is only counted, SIGHUP. A second signal more than a second later ends the
+/// process immediately. A second signal that comes sooner counts as the same request, sent both to the process group
+/// and to the process.
 package enum StopSignal {
-    /// The pipe through which the handler wakes the waiting thread.
+    /// The pipe that the handler uses to wake the waiting thread.
     private static let pipeEnds: (read: Int32, write: Int32) = {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0, "no pipe can be made: no file descriptor is free")
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
-    /// When the first signal came, in seconds on the monotonic clock; 0 before that.
+    /// When the first signal arrived, in seconds on the monotonic clock; 0 before that.
     fileprivate static let stoppingSince = Atomic(0)
 
-    /// How often SIGHUP has come, if it does not stop the process.
+    /// How many times SIGHUP has arrived, if it does not stop the process.
     fileprivate static let hangupCount = Atomic(0)
     package static var hangups: Int { hangupCount.load(ordering: .relaxed) }
 
-    /// With `countsHangups`, SIGHUP does not stop the process.
+    /// If `countsHangups` is true, SIGHUP does not stop the process.
     package static func install(countsHangups: Bool = false) {
         _ = pipeEnds
         var wanted = sigset_t()
@@ -32,7 +32,7 @@ package enum StopSignal {
             }
             sigaddset(&wanted, number)
         }
-        // The parent process may have blocked these signals, and children inherit that.
+        // The parent process may have blocked these signals, and child processes inherit that.
         pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
@@ -41,13 +41,13 @@ package enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Waits up to this long and returns whether to stop. Once true, it stays true.
+    /// Waits for up to the given time. Returns whether to stop. Once this is true, it stays true.
     package static func wait(milliseconds: Int) -> Bool {
         var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait, as a signal does.
+    /// Ends the wait in the same way as a signal.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
@@ -58,7 +58,7 @@ private func hangupReceived(_: Int32) {
     StopSignal.hangupCount.add(1, ordering: .relaxed)
 }
 
-/// Handles a signal. It uses only calls that are safe in a signal handler.
+/// Handles a signal. Only calls that are safe in a signal handler are made.
 private func stopRequested(_: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -7,7 +7,7 @@ package func printText(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
 }
 
-/// Prints a part of a document to standard output.
+/// Prints part of a document to standard output.
 package func printBytes(_ bytes: [UInt8]) {
     write(bytes, to: STDOUT_FILENO)
 }
@@ -17,12 +17,12 @@ package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// Shows a line that the next one replaces. Does nothing if there is no terminal.
+/// Shows a line that the next line replaces. Does nothing if there is no terminal.
 package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
 
-/// Progress that appears only after a second, which keeps quick commands quiet.
+/// Progress that is shown only after a second, so that fast commands print nothing.
 package struct Progress {
     private let started = monotonicMilliseconds()
 
@@ -44,14 +44,14 @@ private func write(_ bytes: [UInt8], to descriptor: Int32) {
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
-        // The reader has gone away.
+        // The reader no longer exists.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
     }
 }
 
 extension String {
-    /// The text with visible names for control characters, since it may come from a stranger.
+    /// The text with control characters shown by name, since it may come from a stranger.
     package var withVisibleControls: String {
         if unicodeScalars.allSatisfy({ !$0.controlsTerminal }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in
@@ -71,7 +71,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Asks on standard error without a newline, so the answer follows the question.
+/// Asks a question on standard error without a line break, so that the answer follows on the same line.
 package func promptPerson(_ question: String) {
     write(question, to: STDERR_FILENO)
 }

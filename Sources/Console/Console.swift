@@ -3,11 +3,11 @@ import Core
 import HTTPServer
 package import Service
 
-/// Web pages for people who support customers, below `/console`.
+/// Web pages under `/console` for people who support customers.
 package struct Console: Sendable {
     private let keeper: Doorkeeper
 
-    /// `speaksTLS` says that Deed itself speaks HTTPS where the pages are.
+    /// `speaksTLS` says whether Deed itself serves the pages over HTTPS.
     package init(
         _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool
     ) {
@@ -71,7 +71,7 @@ package struct Console: Sendable {
         ]
     }
 
-    /// Forms of their own: for a purchase without a customer, queued evidence, and erasing.
+    /// Separate forms for unclaimed purchases, queued evidence and erasures.
     private var deciding: [PageRoute] {
         [
             room("GET", "/customers/{customer}/evidence") { [keeper] room, visit throws(Turned) in
@@ -167,7 +167,7 @@ package struct Console: Sendable {
         ]
     }
 
-    /// A page for visitors who have a role in its project. Its first argument is the project.
+    /// A page for visitors who have a role in the project. The project is the first argument of the address.
     private func room(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
@@ -204,7 +204,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// What a visitor gets who is not signed in, or whose request is refused.
+    /// The response to a visitor who is not signed in, or whose request is refused.
     private static func answer(_ turned: Turned, _ method: String, _ visit: Visit) -> Response {
         switch turned {
         case .problem(let problem): page(of: problem, for: nil, nil).response(problem)
@@ -220,7 +220,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// The same for a visitor who stands in a project.
+    /// The same response for a visitor who is in a project.
     private static func page(
         of turned: Turned, for visitor: Visitor, _ room: ProjectRoom
     ) throws(Turned) -> Response {
@@ -248,7 +248,7 @@ extension Page {
 }
 
 extension Problem {
-    /// The detail, in words for pages where it speaks of calls.
+    /// The problem's detail. If it mentions calls, it is reworded for pages.
     var sentenceForPeople: String {
         switch code {
         case "route_unknown": "There is no such page."

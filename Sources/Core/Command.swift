@@ -1,8 +1,8 @@
-/// A request, its author and reason, and the data that the decision needs.
+/// A request, with its sender, its reason, and the data needed to decide it.
 ///
-/// A command belongs to one stream, which carries out its cause. For all other customers concerned,
-/// the command names the purchases and tokens that lead to them. Their streams are written in the
-/// same commit, or none is.
+/// A command belongs to one stream, in which its cause counts as carried out. For all other
+/// customers concerned, the command names the purchases and tokens that lead to them. All of these
+/// streams are written in the same commit, or none of them is.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
@@ -15,26 +15,26 @@ package struct Command: Sendable {
     package var tokens: [String] = []
     /// The account tokens whose waiting purchases the decision needs.
     package var claimedTokens: [String] = []
-    /// Further customers of the project and environment whose states the decision needs.
+    /// Further customers in the command's project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
-    /// Those of `customers` whom the command does not concern.
+    /// The members of `customers` whom the command does not concern.
     package var bystanders: Set<CustomerID> = []
     /// Customers in the other environment whose states the decision needs.
     package var customersElsewhere: [CustomerID] = []
     /// Whether the command moves everything that its customers have, in both environments. The
-    /// decision then also needs the holders of all their purchases, and the customers merged into
-    /// them.
+    /// decision then also needs the holders of all their purchases, and the customers who were
+    /// merged into them.
     package var movesWhole = false
     /// Whether the decision needs the customer's credits that are waiting for a product.
     package var settlesCredits = false
-    /// The evidence behind the decision, stored in the same commit.
+    /// The evidence on which the decision is based. It is stored in the same commit.
     package var evidence: [EvidenceRecord] = []
-    /// Whether the command is only rehearsed: its results are reported but not recorded.
+    /// Whether the command is only rehearsed. Its results are then reported but not recorded.
     package internal(set) var isRehearsal = false
     package internal(set) var decide: Decide
 
-    /// `concernsMerged` says whether the command is also decided for customers who were merged into
-    /// another.
+    /// `concernsMerged` says whether the command may also be decided for customers who were merged
+    /// into another one.
     package init(
         stream: Stream, actor: Actor, cause: Cause, concernsMerged: Bool = false,
         decide: @escaping Decide
@@ -51,8 +51,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command about one customer alone, decided by the project's catalog, which must know the
-    /// name.
+    /// A command that concerns a single customer. The project's catalog must know the name.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         concernsMerged: Bool = false,
@@ -82,7 +81,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A purchase and the app in which it was made. Only both together identify its holder.
+/// A purchase and the app in which it was made. Its holder can be identified only by both together.
 package struct HeldPurchase: Hashable, Sendable {
     package let app: AppID
     package let purchase: PurchaseID
@@ -93,7 +92,7 @@ package struct HeldPurchase: Hashable, Sendable {
     }
 }
 
-/// The cause of events. A stream carries out each cause only once, even if it arrives again.
+/// The cause of events. A stream carries out each cause only once, even if the command arrives again.
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 
@@ -107,16 +106,16 @@ package struct Cause: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The cause of commands whose events, if any, have their own causes.
+    /// The cause of commands whose events, if any, have other causes.
     package static let upkeep = Cause(text: "upkeep", digest: [])
 
     package var isUpkeep: Bool { text == Cause.upkeep.text }
 
-    /// Whether the cause is a caller's idempotency key, which stands for one call only.
+    /// Whether the cause is a caller's idempotency key, which identifies a single call.
     package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
 }
 
-/// The state of a stream of any kind.
+/// The state of a stream, which may be of any kind.
 package enum StreamState: Hashable, Sendable {
     case customer(CustomerState)
     case project(ProjectState)
@@ -133,18 +132,18 @@ package enum StreamState: Hashable, Sendable {
         }
     }
 
-    /// The customer, if it is a customer's stream.
+    /// The customer, if the stream belongs to a customer.
     package var customer: CustomerState? {
         if case .customer(let state) = self { state } else { nil }
     }
 
-    /// The project, if it is a project's own stream.
+    /// The project, if this is the project's own stream.
     package var project: ProjectState? {
         if case .project(let state) = self { state } else { nil }
     }
 
     package mutating func apply(_ recorded: RecordedEvent) {
-        // Releasing the state first avoids copying all of its contents.
+        // The state is released first, so that its contents do not have to be copied.
         switch self {
         case .customer(var state):
             self = .project(ProjectState())
@@ -158,7 +157,7 @@ package enum StreamState: Hashable, Sendable {
     }
 }
 
-/// A customer and its project, at one position in the log.
+/// A customer and the customer's project, at one position in the log.
 package struct CustomerSnapshot: Sendable {
     package let customer: CustomerState
     package let project: ProjectState
@@ -174,19 +173,19 @@ package struct CustomerSnapshot: Sendable {
 
 /// The result of a command.
 package struct Outcome: Sendable {
-    /// The events of this command, or of an earlier one with the same cause.
+    /// The events of this command, or of an earlier command with the same cause.
     package let events: [RecordedEvent]
     /// The stream's state after the command.
     package let state: StreamState
     /// The state of the project.
     package let project: ProjectState
-    /// A position in the log that includes all of the command's events.
+    /// A position in the log that covers all of the command's events.
     package let position: Position
     /// The result of each item in a submission; empty if an earlier command had the same cause.
     package let items: [ItemOutcome]
-    /// Whether an earlier command with the same cause has already done everything.
+    /// Whether an earlier command with the same cause has already done all of the work.
     package let isRepetition: Bool
-    /// The changes that the command would have made, if it was only rehearsed.
+    /// The changes that the command would have made; `nil` unless it was rehearsed.
     package var rehearsal: Rehearsal?
 
     package init(
@@ -202,11 +201,11 @@ package struct Outcome: Sendable {
     }
 }
 
-/// An event with the text that the log stores for it.
+/// An event together with the text that the log stores for it.
 package struct LogEntry: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let type: String
-    /// The exact JSON text. It is empty if the customer was erased later.
+    /// The exact JSON text. It is empty if the customer has since been erased.
     package let payload: String
 
     package var isErased: Bool { payload.isEmpty }
@@ -218,24 +217,24 @@ package struct LogEntry: Hashable, Sendable {
     }
 }
 
-/// Something is broken or too busy. Trying again may help.
+/// Something is broken or overloaded. A retry may succeed.
 package enum Fault: Error, Hashable, Sendable {
     /// A queue is full, or the database is slow.
     case busy
-    /// The database is unreachable. A command may or may not have been carried out.
+    /// The database cannot be reached. It is unknown whether a command was carried out.
     case unavailable
-    /// The database answers but cannot be used normally. A command may or may not have been carried
-    /// out.
+    /// The database responds but cannot be used normally. It is unknown whether a command was
+    /// carried out.
     case impeded(Impediment)
-    /// Another instance has taken over this one's work.
+    /// Another instance has taken over this instance's work.
     case leaseLost
-    /// An event beyond the shard's head occupies the next event's place.
+    /// The place of the next event is occupied by an event beyond the shard's head.
     case logBlocked
-    /// No event supports a row, so no decision uses it. The sentence is for operators.
+    /// No event supports a row, so it cannot be used for a decision. The sentence is for operators.
     case rowUnproven(String)
-    /// This program cannot read a row or the events of a stream. Other streams are not affected.
+    /// This program cannot read a row or a stream's events. Other streams are not affected.
     case unreadable(Unreadable)
-    /// Something happened that never should. The sentence is for operators.
+    /// Something happened that should never happen. The sentence is for operators.
     case broken(String)
 
     package static let blockedSentence =
@@ -243,7 +242,7 @@ package enum Fault: Error, Hashable, Sendable {
         + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
         + "deed audit --quarantine"
 
-    /// Whether any other operation would fail now as well.
+    /// Whether any other operation would currently fail as well.
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded, .leaseLost: true
@@ -272,7 +271,7 @@ package enum Fault: Error, Hashable, Sendable {
 /// Data that this program cannot read.
 package struct Unreadable: Hashable, Sendable {
     package let what: String
-    /// Whether a newer program wrote it. Otherwise it is damaged.
+    /// Whether a newer program wrote the data. If not, the data is damaged.
     package let needsNewer: Bool
 
     package init(_ what: String, needsNewer: Bool) {

@@ -1,15 +1,15 @@
-/// A condition that prevents normal use of a database although it answers.
+/// A condition that prevents normal use of a database although the database responds.
 package struct Impediment: Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// It lacks events that this instance has seen.
+        /// The database lacks events that this instance has seen.
         case behind = "database_behind"
-        /// Its clock and this machine's clock are too far apart.
+        /// The database's clock and this machine's clock are too far apart.
         case clockApart = "clock_apart"
         case full = "database_full"
         case readOnly = "database_read_only"
-        /// Commits wait for a standby, and no standby confirms them.
+        /// Commits wait for a standby, but no standby confirms them.
         case noStandby = "standby_missing"
-        /// Its log format or one of its schema changes is unknown to this program.
+        /// This program does not know the database's log format or one of its schema changes.
         case outdated = "program_outdated"
     }
     package let kind: Kind
@@ -21,7 +21,7 @@ package struct Impediment: Error, Hashable, Sendable {
         self.sentence = sentence
     }
 
-    /// The problem for callers, without details of servers.
+    /// The problem as callers may see it, without details about servers.
     package var publicSentence: String {
         switch kind {
         case .behind:
@@ -36,11 +36,11 @@ package struct Impediment: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether reads are correct nevertheless.
+    /// Whether reads are still correct.
     package var allowsReads: Bool {
         switch kind {
         case .full, .readOnly, .noStandby: true
-        // A newer format may bring other rules.
+        // A newer format may come with different rules.
         case .behind, .clockApart, .outdated: false
         }
     }

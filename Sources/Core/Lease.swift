@@ -1,8 +1,8 @@
-/// Allows one instance to do something for all instances until the lease ends.
+/// The right of one instance to do a task on behalf of all instances until the lease ends.
 package struct Lease: Hashable, Sendable {
     package let name: String
-    /// Increases each time the lease is taken. It identifies an earlier holder, who may no longer
-    /// write.
+    /// Increases each time the lease is taken, so that earlier holders can be recognized and
+    /// prevented from writing.
     package let fence: Int64
 
     package init(name: String, fence: Int64) {

@@ -1,4 +1,4 @@
-/// An expected refusal: what the rules do not allow, and what to do instead.
+/// An expected refusal: which rule forbids the request, and what to do instead.
 package enum Refusal: Error, Hashable, Sendable {
     case projectUnknown(ProjectID)
     case projectExists(ProjectID)
@@ -7,9 +7,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case key(KeyRefusal)
     case support(SupportRefusal)
     case merge(MergeRefusal)
-    /// The first customer was merged into the second.
+    /// The first customer was merged into the second one.
     case customerMerged(CustomerID, into: CustomerID)
-    /// The customer's merge changed between the lookup and the decision.
+    /// The merge of the customer changed between the lookup and the decision.
     case mergedMeanwhile(CustomerID)
     case appUnknown(AppID)
     case appTaken
@@ -20,9 +20,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
-    /// The grant has ended or was revoked, so its end cannot be changed.
+    /// The grant has ended or was revoked, so its end can no longer be changed.
     case grantOver(GrantID, at: Instant)
-    /// The end that results from the length, or the end itself, is in the past.
+    /// The end is in the past. `isLength` means that it was calculated from a length.
     case grantEndsInThePast(Instant, isLength: Bool)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
@@ -38,10 +38,11 @@ package enum Refusal: Error, Hashable, Sendable {
     case purchaseErased
     case nameUnknown(CatalogName, nearest: String?)
     case idempotencyMismatch
-    /// The id is given in its visible form.
+    /// The id, in its visible form.
     case idImproper(String, ImproperForm)
     case amountOutOfRange(Int64, limit: Int64)
-    /// A back end adds coins that a customer earned. It cannot subtract any.
+    /// A back end's amount must be positive, because back ends can only add coins that a customer
+    /// earned.
     case earnsNothing(Int64, limit: Int64)
     case insufficientBalance(CurrencyID, has: Int64, needs: Int64, inSandbox: Int64 = 0)
     case balanceOutOfBounds(CurrencyID, limit: Int64)
@@ -60,12 +61,12 @@ package enum Refusal: Error, Hashable, Sendable {
     case accountShared
     case movedRecently(until: Instant)
     case tooMuchAtOnce(limit: Int)
-    /// Older releases could not read the event.
+    /// Older releases would not be able to read the event.
     case formatPending(needed: LogFormat, present: LogFormat)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
-    /// The purchase came from a customer who has since been merged into its holder, so no move can
-    /// be undone.
+    /// The purchase came from a customer who has since been merged into its holder, so there is no
+    /// move left to undo.
     case cameFromPart(PurchaseID, CustomerID)
     case neverMoved(PurchaseID)
     case notBlocked(PurchaseID)

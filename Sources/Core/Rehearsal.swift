@@ -1,7 +1,7 @@
-/// The effect that a command would have had. It is decided with the same states and rules, and then
-/// discarded.
+/// The effect that a command would have. The command is decided with the same states and rules as
+/// usual, and the decision is then discarded.
 package struct Rehearsal: Sendable {
-    /// A customer whom the command concerns, before and after the command.
+    /// A customer whom the command concerns, before and after it.
     package struct Side: Sendable {
         package let stream: Stream
         package let before: CustomerState
@@ -15,10 +15,9 @@ package struct Rehearsal: Sendable {
     }
     package let now: Instant
     package let project: ProjectState
-    /// The position in the shard of the command's own customer up to which the rehearsal is
-    /// current.
+    /// The position in the shard of the command's own customer up to which the rehearsal is current.
     package let position: Position
-    /// The command's own customer, followed by those that the command names.
+    /// The command's own customer, followed by the customers that the command names.
     package let sides: [Side]
 
     package init(now: Instant, project: ProjectState, position: Position, sides: [Side]) {
@@ -30,21 +29,21 @@ package struct Rehearsal: Sendable {
 }
 
 extension Command {
-    /// The customers whom the command concerns: its own, followed by those that it names. Keepers
-    /// of unclaimed purchases are not included.
+    /// The customers whom the command concerns: its own customer, followed by those that it names.
+    /// Keepers of unclaimed purchases are not included.
     package var concerned: [CustomerID] {
         [stream.customer] + customers.filter { !$0.isReserved && !bystanders.contains($0) }
     }
 
-    /// The same command, whose effects are discarded once it is decided.
+    /// The same command, but its effects are discarded once it is decided.
     package var rehearsal: Command {
         var command = self
         command.isRehearsal = true
         return command
     }
 
-    /// The same command, but refused if one of the customers concerned has a different version by
-    /// then.
+    /// The same command, but refused if one of the customers concerned has a different version when
+    /// it is decided.
     package func requiring(_ versions: [Int64]) -> Command {
         var command = self
         let expected = Array(zip(concerned, versions))

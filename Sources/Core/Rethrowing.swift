@@ -1,4 +1,4 @@
-/// The result of `value`. Rethrows its error as the caller's type of error.
+/// Returns the result of `value`, and rethrows its error as the caller's error type.
 package func rethrowing<Value, Inner: Error, Outer: Error>(
     as outer: (Inner) -> Outer, _ value: () throws(Inner) -> Value
 ) throws(Outer) -> Value {
@@ -15,7 +15,7 @@ package func rethrowing<Value, Inner: Error, Outer: Error>(
     try rethrowing(as: outer) { () throws(Inner) in try value() }
 }
 
-/// Calls a function that can only fail with a fault. The fault then ends the command.
+/// Calls a function whose only possible error is a fault. A fault ends the command.
 package func obtain<Answer>(
     _ answer: @autoclosure () throws(Fault) -> Answer
 ) throws(CommandError) -> Answer {

@@ -1,7 +1,8 @@
-/// A value that copies share until one of them is changed. Copying costs one reference count, no
-/// matter how large the value is.
+/// A value that is shared by its copies until one of them is changed. Copying costs one reference
+/// count, no matter how large the value is.
 package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// `@unchecked Sendable`: the value is only changed while it has a single reference.
+    /// `@unchecked Sendable` is safe because the value is changed only while it has a single
+    /// reference.
     private final class Box: @unchecked Sendable {
         var value: Value
 
@@ -30,6 +31,6 @@ package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Shared: CustomDebugStringConvertible {
-    /// The reflection of the value, so that comparisons by reflection see its contents.
+    /// A reflection of the value, so that comparisons by reflection take its contents into account.
     package var debugDescription: String { String(reflecting: value) }
 }

@@ -1,30 +1,32 @@
-/// The states with which a command is decided. No other command changes them before the commit.
+/// The states on which a command is decided. No other command can change them before the commit.
 package struct Situation: Sendable {
     package let now: Instant
-    /// The log's format. Rules that came with a later format do not apply yet.
+    /// The log format in effect. Rules that came with a later format do not apply yet.
     package let format: LogFormat
     package let project: ProjectState
-    /// The holder of each of the command's purchases. Purchases without a holder are missing.
+    /// The holder of each of the command's purchases. Purchases without a holder are left out.
     package let holders: [PurchaseID: CustomerID]
     /// The owner of each token in the command and in its purchases. Tokens without an owner are
-    /// missing.
+    /// left out.
     package let tokenOwners: [String: CustomerID]
-    /// The purchases that carry the tokens claimed by the command and that are unclaimed or held by
-    /// another customer.
+    /// For each token that the command claims, the purchases that carry the token and are unclaimed
+    /// or held by another customer.
     package let waiting: [String: [PurchaseID]]
-    /// The credits that are waiting for a product in the catalog, if the command needs them.
+    /// The credits that are waiting for a product to be added to the catalog, if the command needs
+    /// them.
     package let waitingCredits: [WaitingCredit]
     /// The command's purchases that may never have a holder again.
     package let erased: Set<PurchaseID>
-    /// The states of the customers in the other environment whom the command names.
+    /// The states of the customers in the other environment that the command names.
     private let elsewhere: [CustomerID: CustomerState]
-    /// The owners of tokens in the other environment, for a command that moves everything that its
-    /// customers have.
+    /// The owners of tokens in the other environment. Filled for commands that move everything that
+    /// their customers have.
     package let tokenOwnersElsewhere: [String: CustomerID]
-    /// Customers whose stream in the other environment has events. Filled only for improper ids.
+    /// Customers whose stream in the other environment has events. Filled only for ids that are not
+    /// in their proper form.
     package let knownElsewhere: Set<CustomerID>
-    /// The states of the command's own customer, the holders, the token owners, the further
-    /// customers that the command names, and the keepers of waiting purchases.
+    /// The states of the command's own customer, the holders, the token owners, the other customers
+    /// that the command names, and the keepers of waiting purchases.
     private let states: [CustomerID: CustomerState]
 
     package init(
@@ -63,7 +65,7 @@ package struct Situation: Sendable {
     }
 }
 
-/// The result of deciding a command.
+/// The outcome of deciding a command.
 package struct Decision: Sendable {
     /// Events for one stream, in the command's own project.
     package struct Part: Sendable {
@@ -83,7 +85,7 @@ package struct Decision: Sendable {
             self.restsOn = restsOn
         }
     }
-    /// In chronological order. A customer may occur more than once.
+    /// The parts in chronological order. A customer may occur more than once.
     package var parts: [Part]
     /// The result of each item in a submission.
     package var items: [ItemOutcome]
@@ -100,9 +102,9 @@ package struct Decision: Sendable {
         return found
     }
 
-    /// The purchases that each piece of the command's evidence mentions, by its index.
+    /// The purchases that each piece of the command's evidence mentions, by the index of the piece.
     package var told: [Int: [PurchaseID]] = [:]
-    /// The indexes of evidence that is stored only if events are based on it.
+    /// The indexes of the pieces of evidence that are stored only if events are based on them.
     package var unkept: Set<Int> = []
 
     package init(parts: [Part], items: [ItemOutcome] = []) {
@@ -110,11 +112,11 @@ package struct Decision: Sendable {
         self.items = items
     }
 
-    /// The indexes of the command's evidence on which events are based and which is stored with
-    /// them.
+    /// The indexes of the pieces of evidence on which events are based. These pieces are stored
+    /// with the events.
     package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
-    /// Events for one customer only.
+    /// A decision with events for a single customer.
     package init(_ events: [Event], for customer: CustomerID, _ upkeep: Upkeep? = nil) {
         self.init(parts: [Part(customer: customer, events: events)])
         self.upkeep = upkeep
@@ -128,8 +130,9 @@ package struct ItemOutcome: Hashable, Sendable {
         case recorded
         /// Everything in the evidence was already known.
         case alreadyKnown
-        /// The sender does not get the purchase because another customer holds it; its facts still
-        /// count. Or the store account has reached its limit of customers, and nothing is recorded.
+        /// The sender does not get the purchase because another customer holds it, but its facts
+        /// still count. Alternatively, the store account has reached its limit of customers, and
+        /// nothing is recorded.
         case refused(Refusal)
         /// Support had already settled the order. The client should finish the transaction.
         case alreadySettled(OrderID)
@@ -147,14 +150,14 @@ package struct ItemOutcome: Hashable, Sendable {
     }
     /// The index of the evidence in the submission.
     package let index: Int
-    /// `nil` if the evidence states nothing about any purchase.
+    /// `nil` if the evidence does not state anything about a purchase.
     package let purchase: PurchaseID?
     /// The newest transaction of the purchase in the evidence.
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it. It gives nothing yet.
+    /// The product, if the catalog does not know it. The purchase does not give anything yet.
     package internal(set) var unknownProduct: ProductKey?
-    /// The unknown product, if one of its transactions was recorded for the first time.
+    /// The unknown product, if the submission recorded one of its transactions for the first time.
     package var newUnknownProduct: ProductKey?
 
     package init(
@@ -167,7 +170,7 @@ package struct ItemOutcome: Hashable, Sendable {
     }
 }
 
-/// A certificate, stored once for all evidence that contains it.
+/// A certificate, stored only once for all evidence that contains it.
 ///
 /// This is a class so that passing it on costs only one reference count, because most evidence
 /// shares the same few certificates.
@@ -188,20 +191,20 @@ package final class KeptCertificate: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Evidence as stored: content-addressed, and with its certificates kept separately because most
-/// evidence shares them.
+/// Evidence as stored. It is content-addressed, and its certificates are stored separately because
+/// most evidence shares them.
 package struct EvidenceRecord: Hashable, Sendable {
     /// The SHA-256 of the evidence.
     package let digest: [UInt8]
-    /// The name of its kind, such as `signed_transaction`.
+    /// The name of the evidence's kind, such as `signed_transaction`.
     package let kind: String
     package let app: AppID?
     package let signedAt: Instant
     /// The evidence without its certificates, in a form from which it can be restored.
     package let content: [UInt8]
-    /// In the order in which they are put back.
+    /// The certificates in the order in which they are put back.
     package let certificates: [KeptCertificate]
-    /// Whether the evidence is stored even if it contains no news.
+    /// Whether the evidence is stored even if it does not contain anything new.
     package let isKeptAlways: Bool
 
     package init(
@@ -217,7 +220,7 @@ package struct EvidenceRecord: Hashable, Sendable {
         self.isKeptAlways = isKeptAlways
     }
 
-    /// The same evidence, stored only if it contains news.
+    /// The same evidence, stored only if it contains something new.
     package var keptWhenNew: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,

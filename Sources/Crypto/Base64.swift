@@ -1,9 +1,9 @@
-/// One of base64's two alphabets. Decoding is strict: it accepts only the text that encoding the result would
-/// give again.
+/// One of the two alphabets of base64. Decoding is strict: it accepts a text only if encoding the result would give the
+/// same text again.
 package struct Base64: Sendable {
-    /// The alphabet with `+` and `/`, and with padding.
+    /// The alphabet that contains `+` and `/`, with padding.
     package static let standard = Base64(last: "+/", isPadded: true)
-    /// The alphabet with `-` and `_`, and without padding.
+    /// The alphabet that contains `-` and `_`, without padding.
     package static let url = Base64(last: "-_", isPadded: false)
 
     private static let invalid: UInt8 = 0xFF
@@ -26,8 +26,8 @@ package struct Base64: Sendable {
 
     package func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
-    /// The decoded bytes; `nil` if the text has other characters, is cut short, has the wrong
-    /// padding, or has unused bits set.
+    /// The decoded bytes; `nil` if the text contains other characters, is cut short, has the wrong padding, or has
+    /// unused bits set.
     package func decode(_ text: Span<UInt8>) -> [UInt8]? {
         text.withUnsafeBufferPointer { text in values.withUnsafeBufferPointer { decode(text, $0) } }
     }
@@ -67,7 +67,7 @@ package struct Base64: Sendable {
                 // The unused bits must be zero.
                 isValid = rest == 3 ? c & 3 == 0 : b & 15 == 0
             }
-            // The two highest bits of a valid value are zero.
+            // The two highest bits of any valid value are zero.
             if seen >= 64 { isValid = false }
             filled = count
         }

@@ -2,22 +2,22 @@ internal import COpenSSL
 
 /// A parsed certificate, which is not necessarily trusted.
 ///
-/// `@unchecked Sendable`: OpenSSL fills its cache for the certificate once, in `init`, and only reads it
+/// `@unchecked Sendable`: OpenSSL fills its cache for the certificate once, in `init`, and only reads from it
 /// afterwards.
 package final class Certificate: @unchecked Sendable {
-    /// SHA-256 of the certificate's bytes. People use it to compare certificates.
+    /// The SHA-256 of the certificate's bytes, by which people compare certificates.
     package let fingerprint: Digest32
-    /// The first and the last second in which the certificate is valid, counted from 1970.
+    /// The first and the last second at which the certificate is valid, counted from 1970.
     package let notBefore: Int64
     package let notAfter: Int64
     package let publicKey: PublicKey
     private let handle: OpaquePointer
     private let flags: UInt32
 
-    /// Genuine certificates have one to two kilobytes. Larger ones take longer to parse.
+    /// Larger certificates take longer to parse. Genuine ones are one to two kilobytes long.
     private static let byteLimit = 16 << 10
 
-    /// Parses a certificate that fills all of `der`.
+    /// Parses a certificate. It must take up all of `der`.
     package init(der: Span<UInt8>) throws(ChainRefusal) {
         if der.count > Certificate.byteLimit { throw .badCertificate }
         let parsed = der.withUnsafeBytes { bytes -> OpaquePointer? in
@@ -53,7 +53,7 @@ package final class Certificate: @unchecked Sendable {
         X509_free(handle)
     }
 
-    /// The certificates of a PEM text in their order, or the one certificate in DER.
+    /// The certificates in a PEM text, in order, or a single certificate in DER.
     package static func read(_ bytes: [UInt8]) throws(ChainRefusal) -> [Certificate] {
         guard bytes.first != 0x30 else { return [try Certificate(der: bytes)] }
         var certificates: [Certificate] = []
@@ -62,7 +62,7 @@ package final class Certificate: @unchecked Sendable {
         return certificates
     }
 
-    /// The subject's common name, or else its organisation, for people to read.
+    /// The subject's common name, or its organisation if there is none, for people to read.
     package var name: String {
         let subject = X509_get_subject_name(handle)
         for entry in [NID_commonName, NID_organizationName] {
@@ -76,24 +76,24 @@ package final class Certificate: @unchecked Sendable {
         return "certificate \(fingerprint.hex.prefix(16))"
     }
 
-    /// Whether the basic constraints make the certificate an authority.
+    /// Whether the certificate's basic constraints make it an authority.
     var isAuthority: Bool {
         let needed = UInt32(EXFLAG_BCONS) | UInt32(EXFLAG_CA)
         return flags & needed == needed
     }
 
-    /// How many authorities may come between this one and a leaf; `nil` if there is no limit.
+    /// The maximum number of authorities between this one and a leaf; `nil` if there is no limit.
     var pathLength: Int? {
         let length = X509_get_pathlen(handle)
         return length < 0 ? nil : Int(length)
     }
 
-    /// Whether the key usage allows `usage`. A certificate without a key usage allows everything.
+    /// Whether the certificate's key usage allows `usage`. If there is no key usage, everything is allowed.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }
 
-    /// Whether this certificate's name is the issuer name of the other one.
+    /// Whether the other certificate names this one as its issuer.
     package func isNamedIssuer(of other: Certificate) -> Bool {
         X509_NAME_cmp(
             X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
@@ -104,18 +104,18 @@ package final class Certificate: @unchecked Sendable {
         return publicKey.withHandle { X509_verify(other.handle, $0) } == 1
     }
 
-    /// Whether the certificate has exactly these bytes as its issuer name and serial number.
+    /// Whether these bytes are exactly the certificate's issuer name and serial number.
     package func isIssued(under issuer: Span<UInt8>, serial: Span<UInt8>) -> Bool {
         encoded(X509_get_issuer_name(handle), i2d_X509_NAME) == Array(copying: issuer)
             && encoded(X509_get0_serialNumber(handle), i2d_ASN1_INTEGER) == Array(copying: serial)
     }
 
-    /// The digest and key type of the certificate's signature, if Deed accepts the combination.
+    /// The digest and the key type of the certificate's signature, if Deed accepts their combination.
     var signature: CertificateSignature? {
         CertificateSignature(nid: X509_get_signature_nid(handle))
     }
 
-    /// The object identifiers of all extensions, and whether each one is critical.
+    /// The object identifiers of all extensions, each with whether it is critical.
     var extensions: [(identifier: String, isCritical: Bool)] {
         (0..<X509_get_ext_count(handle)).map { index in
             let entry = X509_get_ext(handle, index)
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are truncated. None of those that Deed looks for is that long.
+    // Longer identifiers are truncated. None of the identifiers that Deed looks for is that long.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0
@@ -180,7 +180,7 @@ private func encoded<Value>(
     return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
 }
 
-/// The DER bytes of every certificate block in a PEM text.
+/// The DER bytes of each certificate block in a PEM text.
 private func certificatesInPEM(_ text: [UInt8]) -> [[UInt8]] {
     guard let source = BIO_new_mem_buf(text, Int32(clamping: text.count)) else { return [] }
     defer {

@@ -1,16 +1,16 @@
 internal import Threading
 
-/// A cache of a bounded number of verified chains, by their source.
+/// A cache for a limited number of verified chains, by their source.
 ///
-/// It only stores facts that do not depend on time, so a cached chain is as good as a new one. Whether it was
-/// valid is still checked for the time of each signature.
+/// It stores only facts that do not depend on time, so a cached chain is as good as a new one. For each signature, it
+/// is still checked whether the chain was valid at the time of signing.
 package final class ChainCache<Key: Equatable & Sendable>: Sendable {
     package struct Entry: Sendable {
         package let key: Key
         package let chain: VerifiedChain
     }
     private struct State {
-        /// The entries. The most recently used one comes last.
+        /// The entries, with the most recently used one last.
         var entries: [Entry] = []
     }
     private let limit: Int

@@ -1,9 +1,9 @@
-/// A root certificate that is trusted from the start.
+/// A root certificate that is trusted without further proof.
 package struct TrustAnchor: Sendable {
     package enum Origin: Hashable, Sendable {
         /// Compiled into the program.
         case pinned
-        /// Added by an operator, and only valid for sandbox evidence.
+        /// Added by an operator. It is trusted only for sandbox evidence.
         case extra
     }
     package let certificate: Certificate
@@ -15,9 +15,9 @@ package struct TrustAnchor: Sendable {
     }
 }
 
-/// What a chain must satisfy to vouch for one kind of evidence.
+/// The requirements that a chain must meet to vouch for one kind of evidence.
 package struct ChainRules: Sendable {
-    /// Object identifiers of the extensions that mark certificates for this purpose.
+    /// The object identifiers of the extensions that mark certificates for this purpose.
     package var leafMarker: String
     package var intermediateMarker: String
     package var leafKey: KeyFamily
@@ -37,14 +37,14 @@ package struct ChainRules: Sendable {
     }
 }
 
-/// A chain that ends at a trusted root. It is independent of time: for each piece of evidence, the chain's
-/// validity at the time of signing is checked separately.
+/// A chain that ends at a trusted root. It does not depend on time: whether the chain was valid at the time of signing
+/// is checked separately for each piece of evidence.
 package struct VerifiedChain: Sendable {
     package let leaf: Certificate
     package let origin: TrustAnchor.Origin
-    /// Whether any certificate below the root was signed with SHA-1.
+    /// Whether any certificate below the root was signed using SHA-1.
     package let usesSHA1: Bool
-    /// The names of the certificates, from the leaf to the root.
+    /// The names of the certificates, from the leaf's to the root's.
     package let names: [String]
     private let notBefore: Int64
     private let notAfter: Int64
@@ -58,14 +58,14 @@ package struct VerifiedChain: Sendable {
         notAfter = path.map(\.notAfter).reduce(leaf.notAfter, min)
     }
 
-    /// Throws unless every certificate was valid at this second, counted from 1970.
+    /// Throws unless all certificates were valid at this second, counted from 1970.
     package func requireValidity(at second: Int64) throws(ChainRefusal) {
         if second > notAfter { throw .expired }
         if second < notBefore { throw .notYetValid }
     }
 }
 
-/// Verifies a leaf, through one intermediate, up to a trusted root. It contains all rules explicitly.
+/// Verifies a leaf through one intermediate up to a trusted root. All of the rules are spelled out here.
 package struct ChainVerifier: Sendable {
     private let anchors: [TrustAnchor]
     package let rules: ChainRules
@@ -75,8 +75,8 @@ package struct ChainVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` do not count because they
-    /// come from the sender of the evidence.
+    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` are ignored, because they come
+    /// from the sender of the evidence.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {
@@ -90,7 +90,7 @@ package struct ChainVerifier: Sendable {
         let named = others.filter { $0.isNamedIssuer(of: leaf) }
         if named.isEmpty { throw .issuerMissing }
         var refusal = ChainRefusal.issuerMissing
-        // Two authorities may have the same name. The first one that satisfies every rule is the issuer.
+        // Two authorities may have the same name. The first one that satisfies all rules is taken as the issuer.
         for issuer in named {
             do {
                 return try verify(leaf: leaf, issuer: issuer)
@@ -161,7 +161,7 @@ package struct ChainVerifier: Sendable {
         }
     }
 
-    /// Requires the marker, and refuses duplicate extensions and unknown critical ones.
+    /// Requires the marker extension, and refuses duplicate extensions and unknown critical ones.
     private func requireExtensions(
         _ certificate: Certificate, _ place: ChainRefusal.Place, marker: String
     ) throws(ChainRefusal) {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest. A comparison takes the same time wherever two digests differ.
+/// A 32-byte digest. Comparing two digests takes the same time wherever they differ.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -80,7 +80,7 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of everything that was added.
+    /// The digest of everything that has been added.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
     }
@@ -94,7 +94,7 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
-/// A prefix that many texts share, hashed once for all of them.
+/// A prefix that many texts share. It is hashed only once.
 ///
 /// `@unchecked Sendable`: the state is set in `init`, and only copied afterwards.
 package final class DigestPrefix: @unchecked Sendable {
@@ -122,7 +122,7 @@ extension DigestPrefix: Equatable {
     }
 }
 
-/// The digest algorithms that the stores' formats use.
+/// The digest algorithms used in the stores' formats.
 package enum DigestAlgorithm: Sendable {
     case sha1
     case sha256
@@ -136,7 +136,7 @@ package enum DigestAlgorithm: Sendable {
 
     package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-    /// OpenSSL's implementation. It is looked up once, because a lookup takes as long as a short digest.
+    /// OpenSSL's implementation. It is looked up only once, because a lookup takes as long as a short digest.
     var implementation: OpaquePointer {
         switch self {
         case .sha1: implementations.sha1
@@ -146,7 +146,7 @@ package enum DigestAlgorithm: Sendable {
     }
 }
 
-/// `@unchecked Sendable`: the pointers are set once, and what they point to never changes.
+/// `@unchecked Sendable`: the pointers are set once, and the objects that they point to never change.
 private struct Implementations: @unchecked Sendable {
     let sha1 = Implementations.fetch("SHA1")
     let sha256 = Implementations.fetch("SHA256")
@@ -162,8 +162,8 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// The state of an OpenSSL digest. It is not private, because release builds refer to it from other modules
-/// and would not link.
+/// The state of an OpenSSL digest. It is not private: release builds refer to it from other modules, and would
+/// otherwise fail to link.
 struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
@@ -205,7 +205,7 @@ struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are equal, in a time that depends only on their length.
+/// Whether two secrets are equal. The time that this takes depends only on their lengths.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -214,7 +214,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether the array starts with these bytes. It must not be used for secrets.
+    /// Whether the array starts with these bytes. Do not use it for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// The bytes as lower-case hexadecimal digits, two for each byte.
+    /// The bytes as lower-case hexadecimal digits, two per byte.
     package var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -27,7 +27,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    // This works on bytes because `Character.hexDigitValue` takes twenty times as long.
+    // This works on bytes, because `Character.hexDigitValue` takes twenty times as long.
     fileprivate var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

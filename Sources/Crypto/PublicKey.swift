@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Threading
 
-/// The families of keys that stores sign with.
+/// The families of keys with which stores sign.
 package enum KeyFamily: Sendable {
     case p256
     case p384
@@ -11,12 +11,12 @@ package enum KeyFamily: Sendable {
 /// A public key that can verify signatures on any number of threads.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`, and OpenSSL counts references to it atomically.
-/// Contexts do change, so only one thread at a time uses each of them.
+/// Contexts do change, so each is used by only one thread at a time.
 package final class PublicKey: @unchecked Sendable {
-    /// `nil` if evidence may not use keys of this type or size.
+    /// `nil` if keys of this type or size are not allowed for evidence.
     package let family: KeyFamily?
     private let handle: OpaquePointer
-    /// Contexts are reused, because preparing one takes OpenSSL more than a tenth of a verification's time.
+    /// Contexts are reused, because preparing one takes OpenSSL more than a tenth of the time for a verification.
     private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
@@ -30,7 +30,7 @@ package final class PublicKey: @unchecked Sendable {
 
     func withHandle<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(handle) }
 
-    /// Verifies an ECDSA signature that consists of r and s in 32 bytes each.
+    /// Verifies an ECDSA signature that consists of r and s, with 32 bytes each.
     package func verifies(digest: Digest32, rawSignature: Span<UInt8>) -> Bool {
         guard family == .p256, let signature = EllipticSignature(raw: rawSignature) else {
             return false
@@ -38,7 +38,7 @@ package final class PublicKey: @unchecked Sendable {
         return signature.withEncoded { verifies(digest.bytes.span, .ecdsa, $0) }
     }
 
-    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest from this algorithm.
+    /// Verifies an RSA signature with PKCS#1 v1.5 padding over a digest computed with this algorithm.
     package func verifies(
         digest: Span<UInt8>, by algorithm: DigestAlgorithm, signature: Span<UInt8>
     ) -> Bool {
@@ -82,8 +82,7 @@ private enum SignatureScheme: Hashable {
     case rsa(DigestAlgorithm)
 }
 
-/// OpenSSL's state for one verification at a time. Only the thread that took it from a key's list of idle
-/// contexts may use it.
+/// OpenSSL's state for a verification. Only the thread that took it from a key's list of idle contexts may use it.
 private final class SignatureContext {
     private let handle: OpaquePointer
 
@@ -113,11 +112,11 @@ private final class SignatureContext {
     }
 }
 
-/// The two numbers of an ECDSA signature.
+/// The two numbers in an ECDSA signature.
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Accepts exactly 64 bytes. Neither half may be zero.
+    /// Requires exactly 64 bytes. Neither half may be zero.
     init?(raw: Span<UInt8>) {
         guard raw.count == 64, let handle = ECDSA_SIG_new() else { return nil }
         let isSet = raw.withUnsafeBytes { bytes in

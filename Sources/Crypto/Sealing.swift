@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-// AES-256-GCM for stored data that people who can read the database must not see.
+// AES-256-GCM for stored data that must stay hidden from people who can read the database.
 extension SecretKey {
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Encrypts a text for a place; it can be decrypted only for that place. Because nonces are random, one key is
-    /// enough for many more texts than an installation will ever store.
+    /// Encrypts a text and binds it to a place: it can be decrypted only for the same place. Nonces are random. Even
+    /// so, one key is enough for many more texts than an installation will ever store.
     package func seal(_ text: [UInt8], for place: [UInt8]) -> [UInt8] {
         let nonce = randomBytes(SecretKey.nonceCount)
         guard let context = EVP_CIPHER_CTX_new() else {
@@ -27,8 +27,8 @@ extension SecretKey {
         return nonce + sealed[..<text.count] + tag
     }
 
-    /// The decrypted text; `nil` if it was sealed with another key or for another place, or if any bit of it was
-    /// changed.
+    /// The decrypted text; `nil` if it was sealed with a different key or for a different place, or if any bit of it
+    /// was changed.
     package func open(_ sealed: [UInt8], for place: [UInt8]) -> [UInt8]? {
         let count = sealed.count - SecretKey.nonceCount - SecretKey.tagCount
         guard count >= 0, let context = EVP_CIPHER_CTX_new() else { return nil }

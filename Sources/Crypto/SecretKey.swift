@@ -1,7 +1,6 @@
 internal import COpenSSL
 
-/// An installation's key, from which the key for each purpose is derived. It is stored only in files on the
-/// machine.
+/// An installation's key, from which the keys for all purposes are derived. It is stored only in files on the machine.
 package struct SecretKey: Sendable {
     package static let byteCount = 32
 
@@ -15,7 +14,7 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose, derived with HKDF-Expand from RFC 5869. The extract step is unnecessary because the
+    /// The key for one purpose, derived with HKDF-Expand as in RFC 5869. The extract step is not needed, because the
     /// installation's key is already random.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {

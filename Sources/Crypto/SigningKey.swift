@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// A private key on the curve P-256, such as App Store Connect issues.
+/// A private key on the curve P-256, like those that App Store Connect issues.
 ///
-/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class SigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 
@@ -16,7 +16,7 @@ package final class SigningKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// An ES256 signature in the form of JSON Web Signatures: r and s in 32 bytes each.
+    /// An ES256 signature in the format of JSON Web Signatures: r and s, with 32 bytes each.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -39,13 +39,13 @@ package final class SigningKey: @unchecked Sendable {
     }
 }
 
-/// An RSA private key, such as Google Cloud issues for service accounts.
+/// An RSA private key, like those that Google Cloud issues for service accounts.
 ///
-/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class RSASigningKey: @unchecked Sendable {
     private let handle: OpaquePointer
 
-    /// Reads an unencrypted key in PEM; `nil` for anything else, including a key of an unsuitable size.
+    /// Reads an unencrypted key in PEM; `nil` for anything else, including keys of an unsuitable size.
     package init?(pem: [UInt8]) {
         guard let key = privateKey(pem, .rsa) else { return nil }
         handle = key
@@ -53,7 +53,7 @@ package final class RSASigningKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// An RS256 signature in the form of JSON Web Signatures.
+    /// An RS256 signature in the format of JSON Web Signatures.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -71,7 +71,7 @@ private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
     let key = pem.withUnsafeBytes { bytes in
         let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
         defer { BIO_free(buffer) }
-        // Without this, OpenSSL would ask the terminal for the password of an encrypted key.
+        // Otherwise, OpenSSL would ask for the password of an encrypted key on the terminal.
         return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in -1 }, nil)
     }
     guard let key else {
@@ -87,7 +87,7 @@ private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
 
 /// A private key on the curve Ed25519.
 ///
-/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses its own context.
+/// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class Ed25519Key: @unchecked Sendable {
     package static let seedCount = 32
     private let handle: OpaquePointer
@@ -102,7 +102,7 @@ package final class Ed25519Key: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// The public key in 32 bytes, for verifying signatures.
+    /// The 32-byte public key, for verifying signatures.
     package var publicKey: [UInt8] {
         var count = 32
         var bytes = [UInt8](repeating: 0, count: count)
@@ -112,7 +112,7 @@ package final class Ed25519Key: @unchecked Sendable {
         return bytes
     }
 
-    /// The signature in 64 bytes.
+    /// The 64-byte signature.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

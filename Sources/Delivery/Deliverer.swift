@@ -5,19 +5,21 @@ import Outbound
 import Telemetry
 import Threading
 
-/// Sends one webhook's messages, on one thread, while this instance holds the webhook's lease.
+/// Sends the messages of one webhook, on one thread, while this instance holds the webhook's lease.
 package final class Deliverer {
     private static let pageLimit = 250
-    /// How many waiting customers are read at a time, and how many events for each one whose last attempt succeeded.
+    /// How many waiting customers are read at a time, and how many events for each customer whose last attempt
+    /// succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
-    /// The time between two removals of old attempts when there is nothing else to write, in milliseconds.
+    /// The time, in milliseconds, between two removals of old attempts if there is nothing else to write.
     private static let upkeepPause: Int64 = 3_600_000
-    /// Milliseconds between two writes of progress: with attempts to record, and without.
+    /// The time, in milliseconds, between two writes of progress: if there are attempts to record, and if there are
+    /// none.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
-    /// The pause between two reads of the log, so that many commits are read together. While all shards are being
-    /// written to, one read takes PostgreSQL about 5 ms.
+    /// The pause, in milliseconds, between two reads of the log, so that many commits are read together. While all
+    /// shards are being written to, a read takes PostgreSQL about 5 ms.
     private static let lookPause: Int64 = 100
 
     let name: WebhookName
@@ -62,7 +64,7 @@ package final class Deliverer {
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // The webhook's event is recorded a moment before its secrets and its place.
+        // The webhook's event is recorded a moment before its secrets and its place are stored.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
@@ -124,7 +126,7 @@ package final class Deliverer {
         try end(letters)
     }
 
-    /// Waits briefly for running requests, because a message that may not have arrived is sent again.
+    /// Waits briefly for requests in progress, because a message is sent again if its arrival is uncertain.
     private func end(_ letters: [Mailbox.Letter]) throws(Fault) {
         for letter in letters { settle(letter) }
         let deadline = monotonicMilliseconds() + 2000
@@ -137,7 +139,7 @@ package final class Deliverer {
     /// Whether sending has stopped until an admin resumes it.
     private var isStanding: Bool { place.goneAt != nil || place.parkedAt != nil }
 
-    /// Applies an admin's changes; returns `false` if the webhook was deleted.
+    /// Applies changes made by an admin. Returns `false` if the webhook was deleted.
     private func refresh() throws(Fault) -> Bool {
         guard let current = current() else { return false }
         let now = monotonicMilliseconds()
@@ -168,7 +170,7 @@ package final class Deliverer {
                 case .refused(let refusal): throw .broken(refusal.sentence)
                 }
             }
-            // Never send unsigned messages.
+            // Messages are never sent unsigned.
             if secrets.keys.isEmpty {
                 throw .broken(
                     "the secrets of the webhook \(name.id) are missing; make new ones with: "
@@ -184,7 +186,7 @@ package final class Deliverer {
         outbox.count(ofReplays: false) < 2 * Outbox.messageLimit
     }
 
-    /// Reads pages of the feed while there is room for them.
+    /// Reads pages of the feed as long as there is room for them.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
         guard isMore || now >= nextPoll, now >= nextLook, outbox.hasRoom else { return }
@@ -219,7 +221,7 @@ package final class Deliverer {
         let now = ports.machineClock()
         guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
-        // While a customer's message keeps failing, reading one event is enough.
+        // As long as a customer's message keeps failing, it is enough to read one event.
         for (rows, limit) in [
             (due.filter { $0.attempts > 0 }, 1),
             (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
@@ -255,7 +257,7 @@ package final class Deliverer {
         isLookedUp = found != nil
         guard let found else { return }
         let limit = Int(webhook.concurrency)
-        // Replays may use half of the places and of the rate. The other half is for new messages.
+        // Replays may use half of the places and half of the rate. The other half is reserved for new messages.
         while underWay[true, default: 0] < max(1, limit / 2),
             limit > 1 || !wasReplay || !outbox.hasNext(ofReplays: false),
             takeSlot(ofReplays: true, limit, found.obstacle)
@@ -263,7 +265,7 @@ package final class Deliverer {
         while takeSlot(ofReplays: false, limit, found.obstacle) {}
     }
 
-    /// Takes a slot for sending one message; returns `false` if none may be sent now.
+    /// Takes a slot for sending one message. Returns `false` if no message may be sent now.
     private func takeSlot(ofReplays: Bool, _ limit: Int, _ obstacle: OutboundError?) -> Bool {
         guard underWay.values.reduce(0, +) < limit, outbox.hasNext(ofReplays: ofReplays) else {
             return false
@@ -273,7 +275,7 @@ package final class Deliverer {
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
         if let rate = webhook.rate {
             let pause = 1000 / Double(rate)
-            // Unused slots may be caught up on, for up to 100 ms.
+            // Up to 100 ms of unused slots can be caught up on.
             slot = max(slot, now - 100) + pause
             if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
         }
@@ -328,7 +330,7 @@ package final class Deliverer {
 
     // MARK: Progress
 
-    /// Writes the changes, if enough time has passed since the last write.
+    /// Writes the changes if enough time has passed since the last write.
     private func write(within wait: Int64) throws(Fault) {
         let time = monotonicMilliseconds()
         guard isDirty, time >= nextWrite + min(0, wait) else { return }

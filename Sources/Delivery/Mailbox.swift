@@ -28,7 +28,7 @@ package final class WebhookBell: Sendable {
     }
 }
 
-/// Passes answers and rings to a delivery thread.
+/// Passes answers and wake-up calls to a delivery thread.
 final class Mailbox: Sendable {
     struct Letter: Sendable {
         let line: Line
@@ -37,18 +37,19 @@ final class Mailbox: Sendable {
         let at: Instant
         let milliseconds: Int64
         let answer: SafeGate.Answer
-        /// The values of the fixed headers that the message was sent with.
+        /// The values of the fixed headers with which the message was sent.
         let headers: [String]
     }
     private struct State {
         var letters: [Letter] = []
         var isRung = true
-        /// How many letters wake the thread while it collects them. If it is 0, the first letter or ring wakes it.
+        /// How many letters have to arrive before the thread is woken. If it is 0, the first letter or ring wakes the
+        /// thread.
         var wanted = 0
     }
     private let state = Monitor(State())
-    /// How many milliseconds letters are collected. On a busy machine, waking the thread for each one would cost more
-    /// than the wait.
+    /// For how many milliseconds letters are collected. On a busy machine, waking the thread for each letter would cost
+    /// more than this wait.
     private static let gathering: Int64 = 5
 
     func ring() {
@@ -65,9 +66,8 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Returns the letters that have arrived, at the latest when the time is up. After a first letter, it waits a
-    /// moment
-    /// for more.
+    /// Returns the letters that have arrived, at the latest when the time is up. After the first letter, it waits a
+    /// moment for more.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1
     ) -> (letters: [Letter], isRung: Bool) {

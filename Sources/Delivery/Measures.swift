@@ -2,7 +2,7 @@ package import Core
 package import Telemetry
 import Threading
 
-/// Metrics about what this instance delivers.
+/// Metrics about this instance's deliveries.
 package final class DeliveryMeasures: Sendable {
     struct Standing: Sendable {
         var lag: Int64 = 0

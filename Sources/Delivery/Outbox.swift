@@ -1,7 +1,7 @@
 import Core
 import Feed
 
-/// One customer's messages, either the new ones or those of one replay. They are sent one at a time.
+/// One customer's messages, either the new ones or those in one replay. They are sent one at a time.
 struct Line: Hashable, Sendable {
     let customer: CustomerID
     let replay: ReplayID?
@@ -17,38 +17,39 @@ struct Entry: Sendable {
     }
     let message: WebhookMessage
     let origin: Origin
-    /// Whether the event's changes cannot be determined now, so that its customer has to wait.
+    /// Whether the event's changes cannot be determined at present, so that the customer has to wait.
     var isUnreadable = false
-    /// How many times a replayed message has been tried.
+    /// The number of attempts so far to send a replayed message.
     var tries: Int64 = 0
 }
 
-/// A page of the feed with messages that are still to be sent.
+/// A page of the feed that has messages still to be sent.
 struct OpenPage: Sendable {
     let number: Int
     var cursor: FeedCursor
     let replay: ReplayID?
-    /// How many messages have neither arrived nor been abandoned.
+    /// The number of messages that have neither arrived nor been abandoned.
     var left: Int
     let oldestAt: Instant?
 }
 
-/// Which of a webhook's messages may be sent now, which customers are waiting, and how much of the feed is done.
+/// Keeps track of which messages of a webhook may be sent now, which customers are waiting, and how much of the feed is
+/// done.
 ///
-/// For a waiting customer, it keeps a place in the log but no messages. They are read again later.
+/// For a waiting customer, it keeps a place in the log but no messages. The messages are read again later.
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
-        /// The position of the customer's last event that pages skipped.
+        /// The position of the customer's last event that was skipped in a page.
         var skipped: Int64
-        /// Whether memory holds some of the customer's messages.
+        /// Whether some of the customer's messages are in memory.
         var isLoaded = false
-        /// Whether the customer may have more events than were loaded.
+        /// Whether the customer may have more events than those that were loaded.
         var isMore = false
     }
     static let waitingLimit = 1000
     static let messageLimit = 500
-    /// How many pages of the feed may have unfinished messages.
+    /// How many pages of the feed can have unfinished messages at a time.
     private static let openPageLimit = 64
 
     private(set) var waiting: [CustomerID: Waiting] = [:]
@@ -56,12 +57,13 @@ struct Outbox: Sendable {
     private var lines: [Line: ArraySlice<Entry>] = [:]
     private var ready: [Bool: ArraySlice<Line>] = [:]
     private var number = 0
-    /// How many messages are in memory, by whether they belong to a replay.
+    /// The number of messages in memory, by whether they belong to a replay.
     private(set) var counts: [Bool: Int] = [:]
-    /// The customers whose changes are not stored yet.
+    /// The customers whose changes have not been stored yet.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
-    /// Customers who are waiting because an event cannot be read, with the number of attempts including this one.
+    /// Customers who are waiting because an event cannot be read, with the number of attempts including the current
+    /// one.
     private var unreadable: [CustomerID: Int64] = [:]
 
     init(_ waiting: [WaitingCustomer] = []) {
@@ -70,14 +72,15 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Whether another page may be read. While many customers are waiting, the place in the feed does not advance.
+    /// Whether another page may be read. While there are many waiting customers, the place in the feed does not
+    /// advance.
     var hasRoom: Bool {
         waiting.count < Outbox.waitingLimit
             && count(ofReplays: false) < Outbox.messageLimit
             && pages.count < Outbox.openPageLimit
     }
 
-    /// Adds a page's messages. It skips events of waiting customers, which are read again later.
+    /// Adds a page's messages. Events of waiting customers are skipped and read again later.
     mutating func take(
         _ items: [FeedItem], through cursor: FeedCursor, _ types: FeedTypes,
         replay: ReplayID? = nil
@@ -94,7 +97,7 @@ struct Outbox: Sendable {
             }
             var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
             if messages == nil {
-                // The event waits for its turn, because earlier messages may still arrive.
+                // The event has to wait for its turn, because earlier messages may still arrive.
                 if replay != nil { continue }
                 entries.append(
                     Entry(
@@ -131,7 +134,7 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        // There may be more events until a read finds none.
+        // There may be more events until a read returns none.
         waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
@@ -150,7 +153,8 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// The next message to send. The customer's message after it becomes available once this one is done.
+    /// The next message to send. The message that follows it for the same customer becomes available once this one is
+    /// done.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -161,13 +165,13 @@ struct Outbox: Sendable {
         return nil
     }
 
-    /// Returns the customers who have started to wait for an unreadable event, each only once.
+    /// Returns the customers who have started to wait for an unreadable event. Each is returned only once.
     mutating func takeUnreadable() -> [CustomerID: Int64] {
         defer { unreadable = [:] }
         return unreadable
     }
 
-    /// Sets when a customer is due. If it is `nil`, an admin has to resume the customer.
+    /// Sets when a customer is due. If `due` is `nil`, an admin has to resume the customer.
     mutating func postpone(_ customer: CustomerID, attempts: Int64, until due: Instant?) {
         guard waiting[customer] != nil else { return }
         waiting[customer]?.row.attempts = attempts
@@ -178,12 +182,12 @@ struct Outbox: Sendable {
     /// Whether a message may be sent.
     func hasNext(ofReplays: Bool) -> Bool { ready[ofReplays]?.isEmpty == false }
 
-    /// How many times the message was tried before.
+    /// The number of earlier attempts to send the message.
     func attempts(of line: Line, _ entry: Entry) -> Int64 {
         line.replay != nil ? entry.tries : waiting[line.customer]?.row.attempts ?? 0
     }
 
-    /// Removes the message that the line is sending, because it arrived or was abandoned.
+    /// Removes the message that the line is sending, because it has arrived or was abandoned.
     mutating func pass(_ line: Line) {
         guard let entry = drop(line) else { return }
         if lines[line] != nil { ready[line.replay != nil, default: []].append(line) }
@@ -198,9 +202,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Records that the message that the line was sending did not arrive. The customer waits, and its messages are
-    /// removed
-    /// from memory.
+    /// Records that the message that the line was sending did not arrive. The customer has to wait, and the customer's
+    /// messages are removed from memory.
     mutating func hold(_ line: Line, attempts: Int64, until due: Instant?) {
         guard let first = lines[line]?.first else { return }
         wait(for: first.message, attempts: attempts, until: due)
@@ -236,7 +239,7 @@ struct Outbox: Sendable {
         joinIfDone(place)
     }
 
-    /// Merges a finished page into the one before it. This leaves room for new pages in an idle project, or while one
+    /// Merges a finished page into the previous one. This makes room for new pages while a project is idle or one
     /// message hangs.
     private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
@@ -272,10 +275,12 @@ struct Outbox: Sendable {
         note(customer)
     }
 
-    /// Ends a customer's wait when memory holds none of its messages, or lets it continue immediately.
+    /// Ends a customer's wait once none of the customer's messages are in memory, or lets the customer continue
+    /// immediately.
     private mutating func settle(_ customer: CustomerID, through sequence: Int64) {
         guard let known = waiting[customer] else { return }
-        // `.max` means that the skipped events are unknown. Then only a read that finds nothing ends the wait.
+        // `.max` means that it is unknown which events were skipped. In that case, only a read without results ends the
+        // wait.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
             // The customer is due immediately, whatever the clock says.
@@ -287,7 +292,7 @@ struct Outbox: Sendable {
         served.insert(customer)
     }
 
-    /// The waiting customers who are due and have no messages in memory, in order of their waiting time.
+    /// The waiting customers who are due and have no messages in memory, ordered by how long they have been waiting.
     func due(at now: Instant, limit: Int) -> [WaitingCustomer] {
         let due = waiting.values.filter { !$0.isLoaded && $0.row.dueAt.map { $0 <= now } ?? false }
         if due.count <= limit { return due.map(\.row) }
@@ -308,9 +313,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Removes customers who are waiting for events that the log has lost. The pages will contain the events that
-    /// replaced
-    /// them.
+    /// Removes customers who are waiting for events that the log has lost. The pages will contain the events that have
+    /// replaced them.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
         where known.row.position.sequence > place[Int(known.row.position.shard.number)] {
@@ -320,7 +324,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Removes finished pages from the front, and returns the last one removed.
+    /// Removes finished pages from the front. Returns the last one removed.
     mutating func finishPages(of replay: ReplayID?) -> OpenPage? {
         var last: OpenPage?
         while let place = pages.firstIndex(where: { $0.replay == replay }), pages[place].left == 0 {
@@ -335,7 +339,7 @@ struct Outbox: Sendable {
         return (changed.compactMap { waiting[$0]?.row }, Array(served))
     }
 
-    /// When the oldest undelivered event was recorded.
+    /// When the oldest event that has not been delivered was recorded.
     var oldestAt: Instant? {
         let inPages = pages.lazy.filter { $0.replay == nil && $0.left > 0 }.compactMap(\.oldestAt)
         return [inPages.min(), waiting.values.lazy.map(\.row.recordedAt).min()]

@@ -4,9 +4,8 @@ import Threading
 
 /// A replay in progress.
 struct ReplayRun {
-    /// How many times a replayed message is tried. A few tries are enough, because the message arrived before or is
-    /// also
-    /// queued as a new message.
+    /// The maximum number of attempts to send a replayed message. A few are enough, because the message arrived earlier
+    /// or is also queued as a new message.
     static let tries: Int64 = 3
     static let retryPause: Int64 = 5000
     static let messageLimit = 200
@@ -14,7 +13,7 @@ struct ReplayRun {
 
     var replay: WebhookReplay
     let types: FeedTypes?
-    /// The last position to include in each shard.
+    /// The last position in each shard that the replay includes.
     let ends: [Int64]
     var start: FeedQuestion.Start
     var isRead = false
@@ -68,7 +67,7 @@ extension Deliverer {
             ends: try reader.places(before: until), start: start)
     }
 
-    /// Reads events to send again, as long as there is room for them.
+    /// Reads events to be sent again, as long as there is room for them.
     func readReplays() throws(Fault) {
         for (id, run) in replays
         where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {

@@ -28,7 +28,7 @@ extension Deliverer {
         let since = place.failingSince ?? now
         place.failingSince = since
         let due = due(after: letter.attempt)
-        // A receiver may ask for a longer pause, but not for a shorter one.
+        // A receiver can request a longer pause, but not a shorter one.
         outbox.hold(
             letter.line, attempts: letter.attempt, until: due.map { [$0, rest ?? $0].max() ?? $0 })
         if due == nil {
@@ -50,7 +50,7 @@ extension Deliverer {
             ])
     }
 
-    /// Makes customers with an unreadable event wait like those whose message did not arrive.
+    /// Makes customers with an unreadable event wait in the same way as those whose message did not arrive.
     func holdUnreadable() {
         for (customer, attempts) in outbox.takeUnreadable() {
             let due = due(after: attempts)

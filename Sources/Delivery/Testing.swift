@@ -3,14 +3,14 @@ internal import JSON
 internal import Outbound
 internal import Threading
 
-/// The outcome of sending an example.
+/// The outcome of sending an example message.
 package struct ExampleEnd: Sendable {
     package let message: String
     package let end: AttemptEnd
     package let milliseconds: Int64
 }
 
-/// Sends the documented example for a type of message.
+/// Sends the documented example of a type of message.
 package struct ExampleSender: Sendable {
     private let vault: WebhookVault
     private let form: MessageForm
@@ -59,10 +59,10 @@ package struct ExampleSender: Sendable {
     private static let customer: CustomerID = Identifier(prefix: "player-", random: "1")
 }
 
-/// The `data` of each customer event, as in `docs/events.md`.
+/// The `data` of each kind of customer event, as in `docs/events.md`.
 let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
 
-/// A feed item, as the documentation shows it.
+/// A feed item, as shown in the documentation.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
 ) -> [UInt8] {

@@ -4,22 +4,22 @@ internal import JSON
 
 /// Stores the signing keys and headers of webhooks.
 package protocol WebhookTable: Sendable {
-    /// The secrets of one webhook. Without an id, those of all webhooks; without a project, those of all projects.
+    /// The secrets of one webhook. If `id` is `nil`, those of all webhooks in the project. If `project` is `nil`, those
+    /// of all projects.
     func webhookSecrets(of project: ProjectID?, _ id: WebhookID?) throws(Fault) -> [SealedWebhook]
-    /// Stores the next revision; returns `false` if another one was stored in the meantime. A new webhook starts at
-    /// the
+    /// Stores the next revision. Returns `false` if another one was stored in the meantime. A new webhook starts at the
     /// cursor.
     func putWebhookSecrets(_ sealed: SealedWebhook, from cursor: String?) throws(Fault) -> Bool
     func forgetWebhook(_ name: WebhookName) throws(Fault)
 }
 
-/// The keys and headers that a webhook sends with.
+/// The keys and headers with which a webhook's messages are sent.
 struct WebhookSecrets: Sendable {
     struct Key: Sendable {
         let number: Int64
         let secret: [UInt8]
         let seed: [UInt8]
-        /// When the key stops signing, by the machine's clock; `nil` until there is a newer key.
+        /// When the key stops signing, according to the machine's clock; `nil` until there is a newer key.
         var until: Instant?
     }
     /// The keys, newest first.
@@ -34,7 +34,8 @@ package struct WebhookVault: Sendable {
     private static let purpose = "deed webhook secrets"
     private static let digestPurpose = "deed webhook headers digest"
     private static let attempts = 5
-    /// Returns the installation's keys. The first one seals. If there is no key, `making` creates one.
+    /// Returns the installation's keys, starting with the one that seals. If there is no key and `making` is true,
+    /// creates one.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any WebhookTable
@@ -45,7 +46,7 @@ package struct WebhookVault: Sendable {
         self.keys = keys
     }
 
-    /// Creates a webhook's first key. A repetition returns the same key, or `nil` if it has been replaced.
+    /// Creates a webhook's first key. A repeated call returns the same key, or `nil` if the key has been replaced.
     package func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys? {
@@ -57,7 +58,7 @@ package struct WebhookVault: Sendable {
         return try shown(name, key: 1)
     }
 
-    /// Replaces the headers, unless a later command already has.
+    /// Replaces the headers, unless a later command has already done so.
     package func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError) {
@@ -68,9 +69,9 @@ package struct WebhookVault: Sendable {
         }
     }
 
-    /// Creates the key with that number. Earlier keys sign until the overlap ends. If a webhook's keys can no longer
-    /// be
-    /// opened, it gets new ones. If its creation was interrupted, it starts at the cursor.
+    /// Creates the key with the given number. Earlier keys continue to sign until the overlap ends. If a webhook's keys
+    /// can no longer be opened, it gets new ones. If the webhook's creation was interrupted, the webhook starts at the
+    /// cursor.
     package func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
@@ -84,7 +85,7 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // However many keys there are, each one signs until the end that its receivers were promised.
+            // However many keys there are, each one signs until the end of the period promised to the receivers.
             secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
@@ -93,14 +94,14 @@ package struct WebhookVault: Sendable {
 
     package func forget(_ name: WebhookName) throws(Fault) { try table.forgetWebhook(name) }
 
-    /// A digest that is equal for equal headers. It reveals nothing about their values.
+    /// A digest that is the same for equal headers. It does not reveal anything about their values.
     package func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8] {
         let text = headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         let key = try sealingKeys()[0].derived(for: WebhookVault.digestPurpose)
         return key.authenticate(Array(text.utf8)).bytes
     }
 
-    /// The keys and headers that the webhook sends with; `nil` if none are stored.
+    /// The keys and headers with which the webhook's messages are sent; `nil` if none are stored.
     func secrets(of name: WebhookName) throws(CommandError) -> WebhookSecrets? {
         guard let sealed = try obtain(table.webhookSecrets(of: name.project, name.id)).first else {
             return nil
@@ -108,7 +109,7 @@ package struct WebhookVault: Sendable {
         return try unlocking { () throws(KeyTrouble) in try open(sealed, keys(false)) }
     }
 
-    /// Seals everything again with the first key; returns the number of webhooks.
+    /// Seals all secrets again with the first key. Returns the number of webhooks.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
         for _ in 0..<WebhookVault.attempts {
@@ -145,7 +146,7 @@ package struct WebhookVault: Sendable {
         let keys = try sealingKeys()
         for _ in 0..<WebhookVault.attempts {
             let old = try obtain(table.webhookSecrets(of: name.project, name.id)).first
-            // A later command takes precedence. For a rotation, the key numbers are compared instead.
+            // A later command takes precedence. For a rotation, key numbers are compared instead.
             if let old, old.version > version, !replaces { return }
             var known: WebhookSecrets?
             do throws(KeyTrouble) {
@@ -207,7 +208,7 @@ package struct WebhookVault: Sendable {
 }
 
 extension WebhookName {
-    /// Binds secrets to their webhook. A row that is moved to another webhook cannot be opened.
+    /// Binds secrets to their webhook. If a row is moved to another webhook, its secrets cannot be opened.
     fileprivate var place: [UInt8] { Array("\(project.text)\u{0}\(id.text)".utf8) }
 }
 

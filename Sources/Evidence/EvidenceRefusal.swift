@@ -1,17 +1,17 @@
 package import Core
 package import Crypto
 
-/// Why evidence is refused. Each reason is one of those below.
+/// The reason why evidence is refused. All reasons are listed below.
 package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The stable code for programs to compare.
+    /// A stable code that programs can compare.
     package let code: String
     package let description: String
     /// What could make the same bytes acceptable later.
     package let cure: RefusedEvidence.Cure
     /// The check that failed.
     package let check: Check.Name
-    /// Whether the refusal is about the content and not its proof: some members have a form that this release
-    /// does not know.
+    /// Whether the content was refused although it was proven, because some members have a form that this release does
+    /// not know.
     let isOfUnknownForm: Bool
     /// How a statement inside a notification differs from the notification.
     private let difference: String?
@@ -29,8 +29,8 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
         self.difference = difference
     }
 
-    /// The refusal of a statement inside a notification, which is compared with the notification and not with
-    /// the configured apps.
+    /// The refusal of a statement inside a notification. Such a statement is compared with the notification and not
+    /// with the configured apps.
     package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
         let reason = refusal.difference ?? "is refused: \(refusal.description)"
         return Self(
@@ -39,7 +39,7 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// Refusals of the evidence's form.
+// Refusals because of the evidence's form.
 extension EvidenceRefusal {
     package static let unrecognized = Self(
         "unrecognized", .format, "The bytes do not look like any evidence from the store."
@@ -104,7 +104,7 @@ extension EvidenceRefusal {
         "The evidence names more than one signer; the store's has exactly one.")
 }
 
-// Refusals of the signature.
+// Refusals because of the signature.
 extension EvidenceRefusal {
     package static let signerCertificateMissing = Self(
         "signer_certificate_missing", .chain, "The signer's certificate is not attached.")
@@ -136,7 +136,7 @@ extension EvidenceRefusal {
         "The signature uses SHA-1, which does not count for evidence signed after January 2025.")
 }
 
-// Refusals of the content.
+// Refusals because of the content.
 extension EvidenceRefusal {
     package static func invalidMember(_ name: String) -> Self {
         Self(
@@ -144,7 +144,7 @@ extension EvidenceRefusal {
             "The value of \(name) is missing or has the wrong type.", isOfUnknownForm: true)
     }
 
-    /// Refuses a date outside the years that evidence may state.
+    /// Refuses a date outside the range of years that evidence may state.
     package static func instantOutOfRange(_ name: String) -> Self {
         Self(
             "invalid_member", .contents,
@@ -208,7 +208,7 @@ extension EvidenceRefusal {
         "receipt_expired", .licence, "The app's licence has ended, and with it this receipt.")
 }
 
-// Refusals of the store's reply.
+// Refusals because of the store's reply.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
         Self("reply_refused", .status, "The store refuses the receipt with status \(status).")

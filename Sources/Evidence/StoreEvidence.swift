@@ -1,11 +1,11 @@
 package import Core
 
-/// One store's evidence: its kinds, what each kind states, and how it is proven. Evidence is bare here, without
-/// its transport wrapping.
+/// The evidence of one store: its kinds, what each kind states, and how it is proven. All evidence is passed in its
+/// bare form, without its transport wrapping.
 package protocol StoreEvidence: Sendable {
     static var kinds: [EvidenceKind] { get }
 
-    /// The bare evidence. It is the same however the evidence arrived.
+    /// The bare evidence, which does not depend on how the evidence arrived.
     static func bare(_ bytes: [UInt8], as kind: EvidenceKind) throws(EvidenceRefusal) -> [UInt8]
 
     /// The app and the environment that the evidence names, whether or not it is proven.
@@ -18,17 +18,17 @@ package protocol StoreEvidence: Sendable {
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// The statement in an answer by which the store confirms the evidence.
+    /// The statement in an answer with which the store confirms the evidence.
     static func read(
         answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// The evidence's statement, once it is proven and meets the terms.
+    /// The evidence's statement. Throws unless the evidence is proven and meets the terms.
     func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified>
 
-    /// What is already known about the signer before the evidence is proven.
+    /// What is known about the signer before the evidence is proven.
     func standing(ofSigner bytes: [UInt8]) -> SignerStanding
 
     /// The evidence in its stored form.
@@ -36,7 +36,7 @@ package protocol StoreEvidence: Sendable {
 }
 
 extension StoreEvidence {
-    /// The statement of evidence that was proven before with exactly these bytes. Only the terms are checked again.
+    /// The statement in evidence that was proven earlier with exactly these bytes. Only the terms are checked again.
     func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -49,7 +49,7 @@ extension StoreEvidence {
         return statement.vouched(by: .belief)
     }
 
-    /// The statement in an answer from the store, once it meets the terms.
+    /// The statement in the store's answer. Throws unless it meets the terms.
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -2,23 +2,23 @@ package import Core
 internal import Crypto
 package import JSON
 
-/// Marks a statement that anyone could have written.
+/// Marks a statement that could have been written by anyone.
 package enum Unverified {}
-/// Marks a statement that is proven by a trusted root and meets the terms.
+/// Marks a statement that has been proven with a trusted root and meets the terms.
 package enum Verified {}
 
-/// The statement of one piece of evidence. Only a verified statement provides facts.
+/// The statement in one piece of evidence. Only a verified statement provides facts.
 package struct StoreStatement<Trust>: Sendable {
     package let kind: EvidenceKind
     /// The store's own name for the evidence's environment.
     package let environmentName: String
     package let environment: Environment
-    /// The app that the evidence is for; renewal info does not name one.
+    /// The app that the evidence is for; `nil` for renewal info, which does not name one.
     package let app: AppID?
     /// Apple's id for the app, if the evidence states one.
     package let appleID: Int64?
     package let signedAt: Instant
-    /// The names from the signer's certificate up to the trusted root; empty until the chain is verified.
+    /// The names of the certificates from the signer's up to the trusted root's; empty until the chain is verified.
     package private(set) var signedBy: [String] = []
     private(set) var contents: Contents
 
@@ -48,28 +48,28 @@ struct Contents: Sendable {
     var facts = Facts()
     var appVersion: String?
     var notification: NotificationHead?
-    /// Genuine inner statements that this release cannot read.
+    /// Genuine inner statements that this release is unable to read.
     var unread: [EvidenceKind] = []
-    /// When the licence of a volume purchase expires.
+    /// When the licence for a volume purchase expires.
     var licenceEnds: Instant?
     /// All members of a signed statement, including those that this release does not understand.
     var members: JSONObject?
 }
 
 extension StoreStatement {
-    /// The version of the app that the evidence names.
+    /// The app version that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
-    /// The kinds of inner statements that this release cannot read. Their facts are missing.
+    /// The kinds of inner statements that this release is unable to read. Their facts are missing.
     package var unread: [EvidenceKind] { contents.unread }
-    /// Every member of a signed statement as the store wrote it, including unknown ones.
+    /// All members of a signed statement as the store wrote them, including unknown ones.
     package var members: JSONObject? { contents.members }
-    /// The purchases, for people to read. They give no rights.
+    /// The purchases, for people to read. They do not give any rights.
     package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
 }
 
 extension StoreStatement where Trust == Verified {
-    /// The facts that the rules may rely on.
+    /// The facts on which the rules may rely.
     package var facts: Facts { contents.facts }
 }
 
@@ -90,19 +90,19 @@ extension StoreStatement where Trust == Unverified {
         return copy
     }
 
-    /// Only verification may call this, after every check has passed.
+    /// Only verification may call this, once every check has passed.
     func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
         StoreStatement<Verified>(self, signedBy: voucher.names)
     }
 }
 
-/// What makes a statement count as verified.
+/// The grounds on which a statement counts as verified.
 enum Voucher {
     /// A chain of signatures up to a trusted root.
     case chain(VerifiedChain)
-    /// The store itself, which our own client asked over TLS.
+    /// The store itself, which our own client queried over TLS.
     case fetched(FetchedAnswer)
-    /// An earlier proof of exactly these bytes by one of the two ways above.
+    /// An earlier proof of exactly these bytes in one of the two ways above.
     case belief
 
     fileprivate var names: [String] {

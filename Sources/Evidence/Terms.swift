@@ -1,15 +1,15 @@
 package import Core
 internal import Crypto
 
-/// What evidence is checked against besides the roots: the accepted apps and environments, and the time.
+/// What evidence is checked against, apart from the roots: the accepted apps and environments, and the time.
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant
-    /// How the evidence arrived. It decides between statements of the same age.
+    /// How the evidence arrived. This decides between statements of the same age.
     package var rank: Rank
-    /// The app that the trusted evidence beside renewal info names. Renewal info itself names no app.
+    /// For renewal info, which does not name an app, the app named by the trusted evidence that came with it.
     package var companion: AppID?
-    /// The device that the evidence must be from, if the caller knows it.
+    /// The device from which the evidence must come, if the caller knows it.
     package var device: DeviceID?
     /// The app version that a receipt must name, if the caller requires one.
     package var appVersion: String?
@@ -45,12 +45,12 @@ package struct Terms: Sendable {
         if signedAt > now.advanced(byMilliseconds: Terms.clockTolerance) { throw .signedInFuture }
     }
 
-    /// Refuses a receipt whose volume licence has ended.
+    /// Refuses a receipt if its volume licence has ended.
     func requireLicence(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
     }
 
-    /// If the statement names no app, its companion's app is checked instead.
+    /// Checks the app. If the statement does not name one, its companion's app is checked instead.
     func requireApp(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
@@ -71,10 +71,10 @@ package struct Terms: Sendable {
 
 /// A device's identifier in receipts: a vendor identifier or a Mac's network address.
 package struct DeviceID: Hashable, Sendable {
-    /// Sixteen bytes for a vendor identifier, or six for a network address.
+    /// Sixteen bytes for a vendor identifier, or six bytes for a network address.
     package let bytes: [UInt8]
 
-    /// Reads 32 or 12 hexadecimal digits in either case, with or without dashes or colons between them.
+    /// Parses 32 or 12 hexadecimal digits in either case, with or without dashes or colons between them.
     package init?(_ text: String) {
         let digits = text.filter { $0 != "-" && $0 != ":" }
         guard let bytes = [UInt8](hex: digits), bytes.count == 16 || bytes.count == 6 else {
@@ -83,7 +83,7 @@ package struct DeviceID: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The vendor identifier in lower case; `nil` for a network address.
+    /// The vendor identifier in lower case; `nil` if this is a network address.
     var vendorText: String? {
         guard bytes.count == 16 else { return nil }
         var text = ""

@@ -2,8 +2,8 @@ import Core
 import Following
 import Synchronization
 
-/// Determines which access events changed. Each customer is folded once, from memory or from the
-/// first event.
+/// Determines how events changed access. Each customer is folded only once, starting from memory or
+/// from the first event.
 final class AccessTeller {
     let log: any FeedLog
     let memory: ToldMemory
@@ -18,9 +18,9 @@ final class AccessTeller {
         id = project
     }
 
-    /// The changes that each wanted event of the round caused. The round ends before the first
-    /// customer whose events would exceed the row limit; the limit does not apply to the first
-    /// customer.
+    /// The changes caused by each wanted event of the round. The round ends before the first
+    /// customer whose events would exceed the row limit, except that the first customer is always
+    /// included.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -32,7 +32,8 @@ final class AccessTeller {
             let isWanted = course.wants(event)
             do throws(Fault) {
                 var access = try state.get()
-                // Removing the state first avoids copying everything in it.
+                // The state is removed from the dictionary first, so that its contents do not have
+                // to be copied.
                 told[event.stream] = nil
                 if isWanted {
                     found[event.position] = try changes(by: event, &access)
@@ -58,7 +59,7 @@ final class AccessTeller {
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// Where to start folding for each customer with wanted events. May shorten the round.
+    /// Where folding starts for each customer with wanted events. This may shorten the round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -111,14 +112,14 @@ final class AccessTeller {
         if let catalog = project?.catalog(wanted) { return catalog }
         if let edition = oldEditions[wanted] { return edition.catalog }
         oldEditions = try log.editions(of: id, from: wanted)
-        // Without a catalog, nothing was on sale.
+        // Without a catalog, no products were on sale.
         return oldEditions[wanted]?.catalog ?? Catalog()
     }
 }
 
-/// Recently read customers as last told to readers, up to a maximum number of bytes.
+/// Recently read customers, in the state last reported to readers, up to a maximum number of bytes.
 final class ToldMemory: Sendable {
-    /// Entries used since the last rotation, and older ones.
+    /// The entries used since the last rotation, and the older ones.
     private struct State {
         var young: [Stream: ToldAccess] = [:]
         var old: [Stream: ToldAccess] = [:]
@@ -131,7 +132,7 @@ final class ToldMemory: Sendable {
         limit = bytes / 2
     }
 
-    /// The customer's state before this version, or an empty one if it is not in memory.
+    /// The customer's state before this version; an empty state if the customer is not in memory.
     func told(of stream: Stream, before version: Int64) -> ToldAccess {
         let known = state.withLock { $0.young[stream] ?? $0.old[stream] }
         return known.flatMap { $0.version < version ? $0 : nil } ?? ToldAccess()

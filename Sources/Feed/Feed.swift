@@ -5,10 +5,10 @@ import Threading
 /// Serves a project's feed. A caller gets a page immediately, or waits until a matching event
 /// arrives.
 ///
-/// A waiting call occupies no thread. It is listed before the log is read, so that any later event
-/// wakes it.
+/// A waiting call does not occupy a thread. It is registered before the log is read, so that any
+/// later event wakes it.
 package final class Feed: Sendable {
-    /// How many calls may wait at a time.
+    /// The maximum number of calls that may wait at the same time.
     package static let waitLimit = 1024
     private static let threads = 2
 
@@ -17,7 +17,7 @@ package final class Feed: Sendable {
     /// The result of a question.
     package enum Outcome: Sendable {
         case page(FeedPage)
-        /// Nothing matches yet. The caller must `hold` the ticket to get a page later.
+        /// No event matches yet. The caller must `hold` the ticket to get a page later.
         case waiting(Ticket, FeedPage)
     }
 
@@ -36,7 +36,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Follows the log for waiting calls.
+    /// Follows the log on behalf of waiting calls.
     package var follower: MemoryReader {
         MemoryReader(
             Interest(),
@@ -55,7 +55,7 @@ package final class Feed: Sendable {
         try reader.page(question)
     }
 
-    /// Returns a page. If the page would be empty at the end of the log, lets the call wait.
+    /// Returns a page. If the page would be empty because the log has ended, lets the call wait.
     package func ask(
         _ question: FeedQuestion, waiting milliseconds: Int64
     ) throws(FeedError) -> Outcome {
@@ -74,7 +74,7 @@ package final class Feed: Sendable {
         }
     }
 
-    /// Delivers the page once something matches or the time is up. Calls `give` exactly once.
+    /// Delivers the page once an event matches or the time is up. Calls `give` exactly once.
     package func hold(_ ticket: Ticket, _ page: FeedPage, give: @escaping Give) {
         let isHeld = state.changeAndWake { room in
             let isHeld = room.hold(ticket.number, page, give)
@@ -83,7 +83,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all waiting calls and accepts no new ones.
+    /// Answers all waiting calls and does not accept new ones.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }

@@ -4,14 +4,14 @@ package import Following
 /// The feed's access to the log.
 package protocol FeedLog: LogPlaces {
     func project(_ project: ProjectID) throws(Fault) -> ProjectState
-    /// Events after the given positions, read from the server that takes writes.
+    /// The events after the given positions, read from the server that accepts writes.
     func look(_ interest: Interest, after place: [Position]) throws(Fault) -> FeedLook
-    /// Folds each customer's next events up to a version. An unreadable customer gets a fault
-    /// instead.
+    /// Folds the next events of each customer up to a version. For an unreadable customer, the
+    /// result is a fault.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
     /// The first wanted events of each customer, with their content.
     func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]]
-    /// The wanted catalog and some later ones, out of all that the project has ever had.
+    /// The wanted catalog and some later ones, from all that the project has ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]
     /// The event with its payload decoded.
@@ -24,7 +24,7 @@ package protocol LogPlaces: Sendable {
     func heads() throws(Fault) -> [Int64]
     /// The last position in each shard that was recorded before the instant.
     func places(before instant: Instant) throws(Fault) -> [Int64]
-    /// Marks that identify the event at each shard's position. Any other event there has a
-    /// different mark.
+    /// Marks that identify the events at the given positions of the shards. Any other event at such
+    /// a position has a different mark.
     func marks(of place: [Int64]) throws(Fault) -> [UInt64]
 }

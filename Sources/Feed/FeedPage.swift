@@ -1,15 +1,15 @@
 package import Core
 
-/// A reader's request for events from a project's feed.
+/// A reader's request for events in a project's feed.
 package struct FeedQuestion: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         case beginning
-        /// At the current end of the log.
+        /// Start at the current end of the log.
         case end
-        /// At the first event recorded at this instant or later.
+        /// Start at the first event recorded at this instant or later.
         case since(Instant)
         case cursor(FeedCursor)
-        /// After these positions, by shard number.
+        /// Start after these positions, by shard number.
         case place([Int64])
     }
     package static let limits: ClosedRange<Int64> = 1...1000
@@ -23,7 +23,7 @@ package struct FeedQuestion: Hashable, Sendable {
     package var types: FeedTypes?
     /// `nil` for all customers.
     package var customer: CustomerID?
-    /// Whether the answer includes the changes of access that each event caused.
+    /// Whether the answer includes the changes in access that each event caused.
     package var tellsAccess = true
 
     package init(_ project: ProjectID, _ environment: Environment) {
@@ -31,7 +31,8 @@ package struct FeedQuestion: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Whether an event may match, judged without knowing which access it changed.
+    /// Whether an event may match, as far as this can be decided without knowing how it changed
+    /// access.
     func mayInclude(_ stream: Stream, _ type: String) -> Bool {
         stream.project == project && stream.environment == environment
             && customer.map { $0 == stream.customer } ?? !stream.customer.isReserved
@@ -41,9 +42,9 @@ package struct FeedQuestion: Hashable, Sendable {
     var needsAccess: Bool { tellsAccess || types?.dependOnAccess ?? false }
 }
 
-/// An event as the feed shows it.
+/// An event as shown in the feed.
 package struct FeedItem: Sendable {
-    /// The approximate number of bytes that one change of access takes in an answer.
+    /// The approximate number of bytes that one change in access takes in an answer.
     package static let changeSize = 900
     package let stream: Stream
     package let position: Position
@@ -52,8 +53,8 @@ package struct FeedItem: Sendable {
     package let record: EventRecord
     /// The exact JSON text.
     package let payload: String
-    /// The first digits of the event's chain. Another event at the same position would have other
-    /// digits.
+    /// The first digits of the event's chain hash. A different event at the same position would
+    /// have different digits.
     package let mark: String
     package let access: [AnswerChange]
     /// Whether the changes are unknown because the customer's events cannot be read.
@@ -61,18 +62,18 @@ package struct FeedItem: Sendable {
     /// The name of the key that caused the event.
     package internal(set) var actorName: String?
 
-    /// Permanent, and unique to this event.
+    /// An id that is permanent and unique to this event.
     package var id: String { "\(position.shard.number)-\(position.sequence)-\(mark)" }
 }
 
-/// Some of the feed's events, and where the log continues.
+/// A page of the feed's events, and the place where the log continues.
 package struct FeedPage: Sendable {
     package internal(set) var items: [FeedItem]
     package internal(set) var next: FeedCursor
-    /// The end of the log, by shard number.
+    /// The end of each shard, by shard number.
     let heads: [Int64]
 
-    /// How many events in the log follow this page, including other projects' events.
+    /// How many events in the log follow this page, including those of other projects.
     package var lag: Int64 {
         zip(heads, next.place).reduce(0) { $0 + max(0, $1.0 - $1.1) }
     }
@@ -80,7 +81,7 @@ package struct FeedPage: Sendable {
     /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// The part of the page that is left for a reader who was further ahead in some shards.
+    /// The part of the page that remains for a reader who was already further ahead in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place
@@ -94,12 +95,12 @@ package struct FeedPage: Sendable {
     }
 }
 
-/// Why a page cannot be given.
+/// Why a page cannot be returned.
 package enum FeedError: Error, Sendable {
     case fault(Fault)
-    /// A loss was accepted since the cursor was given. A reader who continues with `restart` misses
-    /// no event that still exists.
+    /// A loss has been accepted since the cursor was issued. A reader who continues with `restart`
+    /// does not miss any event that still exists.
     case cursorLost(restart: FeedCursor)
-    /// The cursor was given for a project with the same name in another database.
+    /// The cursor was issued for a project with the same name in another database.
     case cursorOfAnotherDatabase
 }

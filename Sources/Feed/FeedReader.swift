@@ -4,14 +4,15 @@ import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How many milliseconds before its creation a lost cursor restarts. Clocks may differ, and an
-    /// instance that never saw the lost events keeps giving cursors until the loss is accepted.
+    /// How long before the creation of a lost cursor its replacement starts, in milliseconds. Clocks
+    /// may differ, and an instance that never saw the lost events keeps issuing cursors until the
+    /// loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
     let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
-    /// Customers as they were before events that may be requested again.
+    /// Customers in their state before events that may be requested again.
     let waiters: ToldMemory
     private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
@@ -45,7 +46,7 @@ package final class FeedReader: Sendable {
             items: course.sortedItems.naming(actorsOf: project), next: next, heads: course.heads)
     }
 
-    /// The cursor at the question's start.
+    /// The cursor for the place at which the question starts.
     package func cursor(of question: FeedQuestion) throws(FeedError) -> FeedCursor {
         try rethrowing(as: FeedError.fault) { () throws(Fault) in
             let course = try begin(question)
@@ -61,8 +62,8 @@ package final class FeedReader: Sendable {
         PlaceMarks(try log.marks(of: place))
     }
 
-    /// Reads a page, and then the project. Reading the project last reveals a loss that was
-    /// accepted in the meantime.
+    /// Reads a page, and then the project. The project is read last, because this reveals any loss
+    /// that was accepted in the meantime.
     private func course(
         of question: FeedQuestion
     ) throws(FeedError) -> (PageCourse, ProjectState) {
@@ -79,7 +80,7 @@ package final class FeedReader: Sendable {
             return course
         }
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
-        // The remembered customers may be based on lost events.
+        // The remembered customers may be based on events that have been lost.
         if isNews(AcceptedLosses(project.acceptances), of: question.project) {
             forget()
             return try self.course(of: question)
@@ -88,7 +89,7 @@ package final class FeedReader: Sendable {
     }
 
     private func begin(_ question: FeedQuestion) throws(Fault) -> PageCourse {
-        // A look at a single shard does not return the other shards' heads.
+        // If only one shard is read, the result does not include the heads of the other shards.
         var heads = question.customer == nil ? nil : try log.heads()
         var (place, turn) = ([Int64](repeating: 0, count: Shard.count), 0)
         switch question.start {
@@ -103,9 +104,9 @@ package final class FeedReader: Sendable {
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
 
-    /// A cursor that covers only events that still exist: those that the old cursor passed and that
-    /// were recorded early enough before it was given. The events that replaced lost ones were
-    /// recorded later.
+    /// A cursor that covers only events that still exist. These are the events that the old cursor
+    /// passed and that were recorded long enough before it was issued. The events that replaced
+    /// lost ones were recorded later.
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses
     ) throws(FeedError) -> FeedCursor {
@@ -118,13 +119,13 @@ package final class FeedReader: Sendable {
             origin: cursor.origin, losses: losses)
     }
 
-    /// Whether a loss has been accepted since the last request for the project.
+    /// Whether a loss has been accepted since the last request for the project's feed.
     private func isNews(_ losses: AcceptedLosses, of project: ProjectID) -> Bool {
         let before = self.losses.withLock { $0.updateValue(losses, forKey: project) }
         return before.map { $0 != losses } ?? false
     }
 
-    /// Forgets all customers, because the database may now contain another log.
+    /// Forgets all customers, because the database may now contain a different log.
     package func forget() {
         memory.forget()
         waiters.forget()

@@ -3,13 +3,13 @@ import Following
 
 extension FeedReader {
     /// The next events of the given customers, in order for each customer. Each customer's state
-    /// before the first of these events is remembered, which makes a repeated request cheap.
+    /// before the first of these events is remembered, so that a repeated request is cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
         let found = try log.later(wanted, limit: limit)
         let items = try AccessTeller(log, waiters, project).tell(found, after: wanted)
-        // Read after the events, so that it includes every key that they name.
+        // The project is read after the events, so that it includes every key that they name.
         let owner = try log.project(project)
         return items.map { $0.naming(actorsOf: owner) }
     }
@@ -29,7 +29,7 @@ extension FeedReader {
         place[shard] = sequence - 1
         var question = FeedQuestion(project, environment)
         question.start = .place(place)
-        // A page is shared among shards, and other shards may have new events in the meantime.
+        // A page is divided among the shards, and other shards may have new events in the meantime.
         question.limit = Shard.count
         return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
@@ -41,7 +41,7 @@ extension FeedReader {
 }
 
 extension AccessTeller {
-    /// The events with the changes that they caused, in order for each customer.
+    /// The events and the changes that they caused, in order for each customer.
     func tell(
         _ found: [[LoggedEvent]], after wanted: [LaterEvents]
     ) throws(Fault) -> [[FeedItem]] {
@@ -77,7 +77,7 @@ extension AccessTeller {
 }
 
 extension [FeedItem] {
-    /// The same items with the names of the keys that caused them.
+    /// The same items, with the names of the keys that caused the events.
     func naming(actorsOf project: ProjectState) -> [FeedItem] {
         let names = project.names(of: lazy.map(\.record.actor))
         if names.isEmpty { return self }

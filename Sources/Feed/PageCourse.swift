@@ -1,13 +1,13 @@
 import Core
 import Following
 
-/// Builds one page in rounds. Each round takes a share from every shard that has new events.
+/// Builds one page in rounds. Each round takes a share of events from every shard that has new ones.
 struct PageCourse {
     /// The maximum number of log rows that one call reads, even if the filter drops most of them.
     static let rowLimit = 20_000
     /// The maximum number of payload bytes in a page.
     static let byteLimit = 4 << 20
-    /// The maximum number of rows in a round if few of them are wanted.
+    /// The maximum number of rows in a round if only a few of them are wanted.
     private static let roundLimit = 2000
 
     let question: FeedQuestion
@@ -17,7 +17,7 @@ struct PageCourse {
     private(set) var items: [FeedItem] = []
     private var rows = 0
     private var bytes = 0
-    /// Shards that may have more events.
+    /// The shards that may have more events.
     private var open: [Int]
 
     init(_ question: FeedQuestion, at place: [Int64], turn: Int = 0, heads: [Int64]? = nil) {
@@ -31,13 +31,13 @@ struct PageCourse {
             project: question.project, environment: question.environment, customer: customer)
         let shard = Int(stream.shard.number)
         open = [shard]
-        // No other shard has events for this customer.
+        // The other shards do not contain any events for this customer.
         for other in place.indices where other != shard {
             self.place[other] = max(place[other], self.heads[other])
         }
     }
 
-    /// The next request to the log; `nil` at the end.
+    /// The next request to the log; `nil` if there are no more events.
     var wish: (interest: Interest, place: [Position])? {
         let left = PageCourse.rowLimit - rows
         guard items.count < question.limit, bytes < PageCourse.byteLimit, !open.isEmpty,
@@ -54,7 +54,8 @@ struct PageCourse {
         )
     }
 
-    /// The events of a round: the first one from each shard, then the second ones, and so on.
+    /// The events of a round: the first one from each shard, then the second one from each shard,
+    /// and so on.
     func round(of look: FeedLook) -> Round {
         let inTurn = look.stretches.sorted { order(of: $0) < order(of: $1) }
         var steps: [LoggedEvent] = []
@@ -75,7 +76,7 @@ struct PageCourse {
         (Int(stretch.shard.number) + Shard.count - turn) % Shard.count
     }
 
-    /// How many of the steps fit into the page at most.
+    /// The maximum number of these steps that fit into the page.
     private func cut(of steps: [LoggedEvent]) -> Int {
         if question.types?.dependOnAccess == true { return steps.count }
         var (items, bytes) = (items.count, bytes)
@@ -89,13 +90,13 @@ struct PageCourse {
 
     func wants(_ event: LoggedEvent) -> Bool { question.mayInclude(event.stream, event.type) }
 
-    /// Rows that may still be read.
+    /// The number of rows that may still be read.
     var rowsLeft: Int { PageCourse.rowLimit - rows }
 
-    /// Counts the rows that were read to determine which access events changed.
+    /// Counts the rows that were read to determine how events changed access.
     mutating func count(_ more: Int) { rows += more }
 
-    /// Adds the round's events, as far as the page has room for them.
+    /// Adds events from the round, as far as there is room in the page.
     mutating func take(_ round: Round, _ access: [Position: AccessTold]) {
         rows += round.steps.count
         var passed = [Int](repeating: 0, count: Shard.count)
@@ -133,8 +134,7 @@ struct PageCourse {
         if let item = FeedItem(event, access) { items.append(item) }
     }
 
-    /// The items ordered by the time at which they were recorded, and in log order within each
-    /// shard.
+    /// The items sorted by the time at which they were recorded, and in log order within each shard.
     var sortedItems: [FeedItem] {
         items.sorted { one, other in
             let (first, second) = (one.record.recordedAt, other.record.recordedAt)
@@ -146,13 +146,13 @@ struct PageCourse {
     }
 }
 
-/// The events that one look found, in the order in which a page takes them.
+/// The events found by one look at the log, in the order in which they are added to a page.
 struct Round {
     let steps: [LoggedEvent]
     let look: FeedLook
     /// How many of the steps may be added to the page.
     var limit: Int
-    /// Whether another round would cost too much.
+    /// Whether another round would be too costly.
     var isLast = false
 }
 

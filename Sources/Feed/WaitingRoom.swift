@@ -8,12 +8,12 @@ struct WaitingRoom {
         let question: FeedQuestion
         let deadline: Int64
         var stage = Stage.reading
-        /// Whether an event that may match has happened since the log was read.
+        /// Whether an event that may match has arrived since the log was read.
         var isRung = false
         var page: FeedPage?
         var give: Feed.Give?
     }
-    /// The events that a call waits for.
+    /// The events for which a call waits.
     fileprivate enum Subject: Hashable {
         case all(ProjectID, Environment)
         case one(Stream)
@@ -22,7 +22,7 @@ struct WaitingRoom {
     struct Group {
         let question: FeedQuestion
         fileprivate let numbers: [Int]
-        /// The calls whose time is up.
+        /// The calls whose time has run out.
         fileprivate let due: Set<Int>
     }
     /// What to do next.
@@ -32,18 +32,18 @@ struct WaitingRoom {
         case end
     }
     private var calls: [Int: Call] = [:]
-    /// The calls that have not been rung yet.
+    /// For each subject, the calls that have not been woken yet.
     private var listeners: [Subject: Set<Int>] = [:]
     private var ready: [Int] = []
     private var last = 0
-    /// How many times a call has been held.
+    /// How many times a call has been put on hold.
     private(set) var changes = 0
     private(set) var isClosed = false
 
-    /// How many calls have read to the end of the log.
+    /// How many calls have read the log to its end.
     var count: Int { calls.values.count { $0.page != nil } }
 
-    /// Returns a number for the call if it may wait, otherwise `nil`.
+    /// Returns a number for the call if it may wait, and otherwise `nil`.
     mutating func enter(_ question: FeedQuestion, until deadline: Int64) -> Int? {
         if isClosed || calls.count >= Feed.waitLimit { return nil }
         last += 1
@@ -62,7 +62,7 @@ struct WaitingRoom {
         if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
     }
 
-    /// Returns false if the call must be answered immediately.
+    /// Puts the call on hold. Returns false if it must be answered immediately instead.
     mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
         guard !isClosed, var call = calls[number] else {
             leave(number)
@@ -76,7 +76,7 @@ struct WaitingRoom {
         return true
     }
 
-    /// Rings the calls that these events may match. Returns whether there are calls to answer.
+    /// Wakes the calls that these events may match. Returns whether any calls have to be answered.
     mutating func ring(_ events: [LoggedEvent]) -> Bool {
         if listeners.isEmpty { return false }
         let before = ready.count
@@ -109,14 +109,14 @@ struct WaitingRoom {
         unlist(number, call.question)
     }
 
-    /// How many milliseconds remain until there is something to do.
+    /// How many milliseconds remain until the next action is due.
     func pause(at time: Int64) -> Int64 {
         if !ready.isEmpty { return 0 }
         let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
         return next.map { max(0, $0 - time) } ?? 60_000
     }
 
-    /// The next calls to answer. They share a question.
+    /// The next calls to answer. All of them have the same question.
     mutating func next(at time: Int64) -> Group? {
         var due: Set<Int> = []
         for (number, call) in calls where call.stage != .reading && call.deadline <= time {
@@ -131,8 +131,8 @@ struct WaitingRoom {
             return nil
         }
         let losses = ready.first.flatMap { calls[$0]?.page?.next.losses }
-        // A cursor with other accepted losses may itself be lost, so its call stays out of this
-        // group.
+        // A cursor with different accepted losses may itself be lost, so its call is not included
+        // in this group.
         let numbers = ready.filter { number in
             guard let call = calls[number] else { return false }
             return call.question.isSame(as: first) && call.page?.next.losses == losses
@@ -150,7 +150,7 @@ struct WaitingRoom {
         return Group(question: question, numbers: numbers, due: due)
     }
 
-    /// The answers to a group's calls. A call without matching events keeps waiting.
+    /// Answers the calls of a group. A call without matching events keeps waiting.
     mutating func settle(
         _ group: Group, _ result: Result<FeedPage, FeedError>
     ) -> [(Feed.Give, Result<FeedPage, FeedError>)] {
@@ -172,7 +172,7 @@ struct WaitingRoom {
         return answers
     }
 
-    /// Closes the room, and returns the pages for the waiting calls.
+    /// Closes the waiting room, and returns the pages for the waiting calls.
     mutating func close() -> [(FeedPage, Feed.Give)] {
         isClosed = true
         let held = calls.filter { $0.value.stage != .reading }
@@ -191,7 +191,7 @@ extension FeedQuestion {
         return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
-    /// Whether the two questions differ only in where they start.
+    /// Whether the two questions differ at most in where they start.
     fileprivate func isSame(as other: FeedQuestion) -> Bool {
         var other = other
         other.start = start

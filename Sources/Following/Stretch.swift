@@ -1,6 +1,6 @@
 package import Core
 
-/// The requested events after a position in one shard of the log, complete and in order.
+/// The requested events that follow a position in one shard of the log, complete and in order.
 package struct Stretch: Sendable {
     package let shard: Shard
     /// The position just before the first event.
@@ -9,7 +9,7 @@ package struct Stretch: Sendable {
     /// shorter.
     package let end: Int64
     package let events: [LoggedEvent]
-    /// Whether the shard ended there.
+    /// Whether the stretch reached the end of the shard.
     package let isComplete: Bool
 
     package init(
@@ -24,13 +24,13 @@ package struct Stretch: Sendable {
     }
 }
 
-/// An event from the log, as a log reader gets it.
+/// An event from the log, as a log reader receives it.
 package struct LoggedEvent: Sendable {
     package let position: Position
     package let stream: Stream
     package let version: Int64
     package let type: String
-    /// `nil` unless the reader asked for it.
+    /// `nil` unless the reader requested the content.
     package let content: Content?
 
     package init(
@@ -43,15 +43,15 @@ package struct LoggedEvent: Sendable {
         self.content = content
     }
 
-    /// What happened, when, by whom and why.
+    /// What happened, with the time, the actor and the reason.
     package struct Content: Sendable {
         package let record: EventRecord
         /// The exact JSON text, and the payload's format within its type.
         package let payload: String
         package let format: Int16
-        /// Ties the event to all earlier ones in its shard.
+        /// The hash that links the event to all earlier ones in its shard.
         package let chain: [UInt8]
-        /// The part of the record that cannot be read; `nil` if all of it can be read.
+        /// Which part of the record cannot be read; `nil` if all of it can be read.
         package let damage: String?
 
         package init(
@@ -67,10 +67,10 @@ package struct LoggedEvent: Sendable {
     }
 }
 
-/// Events after the requested positions, and where the log ends.
+/// The events that follow the requested positions, and the end of the log.
 package struct FeedLook: Sendable {
     package let stretches: [Stretch]
-    /// The heads of the shards that continue after the requested positions.
+    /// The heads of those shards that have events after the requested positions.
     package let heads: [Position]
 
     package init(_ stretches: [Stretch], heads: [Position]) {

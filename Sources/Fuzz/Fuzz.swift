@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import Minting
 
-/// The target to fuzz, chosen by `DEED_FUZZ_TARGET`.
+/// The target to fuzz, selected by `DEED_FUZZ_TARGET`.
 private enum Target: String {
     case receipt
     case jws
@@ -25,7 +25,7 @@ private let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
 private let verifier = Verifier(extraRoots: roots)
 private let question = EvidenceQuestion(now: Payload.signedAt)
 
-/// Writes the seed inputs for the chosen target into a folder.
+/// Writes the seed inputs for the selected target into a folder.
 func writeSeeds(to folder: String) throws {
     for (index, seed) in seeds(of: .chosen).enumerated() {
         let file = URL(fileURLWithPath: folder).appendingPathComponent("seed-\(index)")
@@ -33,13 +33,13 @@ func writeSeeds(to folder: String) throws {
     }
 }
 
-/// Passes one input from the fuzzer to the readers of the chosen target.
+/// Passes one input from the fuzzer to the readers of the selected target.
 func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     switch Target.chosen {
     case .receipt:
         feed(bytes)
-        // Mutated evidence rarely has a valid signature, so its content is also read without one.
+        // Mutated evidence rarely has a valid signature, so its content is also read without verifying one.
         _ = try? Verifier.read(ReceiptPlan.unsigned(content: bytes), as: .appReceipt)
     case .jws:
         feed(bytes)
@@ -51,7 +51,7 @@ func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-/// Examines `bytes`. Only minted evidence may be accepted, and it must state what it was minted with.
+/// Examines `bytes`. Only minted evidence may be accepted, and its statement must match what it was minted with.
 private func feed(_ bytes: [UInt8]) {
     let examination = verifier.examine(bytes, question)
     if examination.isBelieved, let app = examination.statement?.app {
@@ -59,7 +59,7 @@ private func feed(_ bytes: [UInt8]) {
     }
 }
 
-/// Requires that any JSON that can be read is written in such a way that it reads the same.
+/// Requires that any JSON that can be read can also be written in such a way that it reads the same.
 private func readBack(_ bytes: [UInt8]) {
     guard let value = try? JSON.read(bytes) else { return }
     guard let again = try? JSON.read(value.bytes) else {
@@ -102,7 +102,7 @@ private func receiptSeeds() -> [[UInt8]] {
 }
 
 extension ReceiptPlan {
-    /// A receipt with that content and an invalid signature.
+    /// A receipt with the given content and an invalid signature.
     fileprivate static func unsigned(content: [UInt8]) -> [UInt8] {
         plan.bytes(content: content, signature: [UInt8](repeating: 1, count: 256))
     }

@@ -23,7 +23,7 @@ func connectionChanged(
     }
 }
 
-/// Sits between each connection's socket and MHD.
+/// Passes the bytes from each connection's socket to MHD.
 func bytesWanted(
     context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointer?, room: Int,
     source: UnsafePointer<receive_source>?
@@ -66,8 +66,8 @@ func requestCompleted(
     withConnection(pointer) { $0.close() }
 }
 
-/// Borrows the connection without counting a reference. MHD keeps the connection alive while it
-/// calls these functions for it.
+/// Borrows the connection without incrementing its reference count. MHD keeps the connection alive while it calls these
+/// functions for it.
 private func withConnection<Result>(
     _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
 ) -> Result {

@@ -5,28 +5,28 @@ import Synchronization
 
 /// One client's connection and its current request.
 ///
-/// `@unchecked Sendable`: MHD calls back for a connection from one thread at a time, and not at all
-/// while it is suspended, so only the single reply touches `answer` then. Everything else that the
-/// sweeper reads is atomic or never changes.
+/// `@unchecked Sendable`: MHD makes callbacks for a connection from one thread at a time, and none while the connection
+/// is suspended, so at that time only the single reply touches `answer`. Everything else that the sweeper reads is
+/// atomic or never changes.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
     private let handle: OpaquePointer
-    /// Accepted only to report that there are too many connections.
+    /// Whether the connection was accepted only to report that there are too many connections.
     private let isExcess: Bool
-    /// When to close the connection, by the reception's clock.
+    /// When to close the connection, according to the reception's clock.
     private let deadline: Atomic<Int64>
     /// Whether the connection is between two requests, or before the first one.
     private let isIdle = Atomic(true)
-    /// True from a request's head to its answer. Each connection has its own flag, because a shared
-    /// count would move between processors with each request.
+    /// True from the arrival of a request's head until its answer. Each connection has its own flag, because a shared
+    /// counter would move between processors with each request.
     private let isInFlight = Atomic(false)
-    /// Whether the last request had a known key.
+    /// Whether the last request came with a known key.
     private let isKnown = Atomic(false)
     private let memo: Memo
     private var isFirst = true
     @exclusivity(unchecked) private var inlet = Inlet()
-    /// How many requests the library has started.
+    /// The number of requests that the library has started.
     private var begun = 0
     @exclusivity(unchecked) private var current = Exchange()
 
@@ -35,12 +35,12 @@ final class Connection: @unchecked Sendable {
         enum Stage { case head, asking, body, suspended }
         var stage = Stage.head
         var query: String?
-        /// Whether the path or the query has bytes that are not UTF-8.
+        /// Whether the path or the query contains bytes that are not UTF-8.
         var isTargetMalformed = false
         var body: [UInt8] = []
-        /// Memory reserved for the body.
+        /// The memory reserved for the body, in bytes.
         var reserved = 0
-        /// How many bytes of the body have been received so far, including discarded ones.
+        /// The number of body bytes received so far, including discarded ones.
         var received = 0
         var limit: Int?
         var refusal: ServerRefusal?
@@ -48,7 +48,7 @@ final class Connection: @unchecked Sendable {
         var early: Response?
         /// A worker's decision about the body.
         var admission: Admission?
-        /// The address whose share of memory the body uses, if its sender has no key.
+        /// If the sender has no key, the address to whose share of memory the body counts.
         var stranger: ClientAddress?
         /// Set while the connection is suspended.
         var answer: Response?
@@ -56,16 +56,16 @@ final class Connection: @unchecked Sendable {
         /// Whether the body is discarded.
         var isDropping: Bool { refusal != nil || early != nil }
 
-        /// Whether a body of `count` bytes is read to its end, even if it is discarded.
+        /// Whether a body of `count` bytes is read to its end even if it is discarded.
         func isTolerable(_ count: Int) -> Bool { count - (limit ?? 0) <= Connection.tolerated }
     }
 
     private static let never = Int64.max
     private static let swept = Int64.min
-    /// How much of an oversized body is read. Most clients do not read the answer until they have
-    /// sent everything, so they would otherwise miss the refusal.
+    /// How many bytes of an oversized body are read. Most clients send everything before they read the answer, and
+    /// would otherwise miss the refusal.
     private static let tolerated = 8 << 20
-    /// How much memory an announced body gets before its bytes arrive.
+    /// How much memory is reserved for an announced body before its bytes arrive.
     private static let trusted = 64 << 10
 
     init(_ handle: OpaquePointer, _ origin: Origin, reception: Reception, isExcess: Bool) {
@@ -81,7 +81,7 @@ final class Connection: @unchecked Sendable {
 
     // MARK: One request, in the order of calls
 
-    /// Delivers bytes to the library.
+    /// Passes bytes on to the library.
     func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -90,7 +90,7 @@ final class Connection: @unchecked Sendable {
         return count
     }
 
-    /// The fault in the bytes of the current request.
+    /// The fault in the current request's bytes.
     private var framingFault: FramingFault? {
         guard let fault = inlet.fault, begun == inlet.heads else { return nil }
         return fault
@@ -101,10 +101,10 @@ final class Connection: @unchecked Sendable {
         if !isFirst { expire(after: reception.timeouts.head) }
     }
 
-    /// Whether at most the first line of the request has been seen so far.
+    /// Whether nothing beyond the first line of the request has been seen yet.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// Called when the first line has arrived, but not the headers.
+    /// Called when the first line has arrived but the headers have not.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -177,7 +177,7 @@ final class Connection: @unchecked Sendable {
         return follow(admission, request(line).client, line, declared)
     }
 
-    /// Reads the body, even if it is discarded, or answers right away.
+    /// Reads the body, even if it is discarded, or answers immediately.
     private func readOn(_ line: RequestLine, _ declared: Int) -> MHD_Result {
         guard current.isDropping else { return .YES }
         let isReadable =
@@ -185,7 +185,7 @@ final class Connection: @unchecked Sendable {
         return isReadable ? .YES : dismiss(line, closing: true)
     }
 
-    /// Answers a request whose body was not kept.
+    /// Answers a request whose body was discarded.
     private func dismiss(_ line: RequestLine, closing: Bool) -> MHD_Result {
         if let early = current.early { return send(early, closing: closing) }
         return current.refusal.map { refuse($0, line, closing: closing) } ?? .NO
@@ -205,7 +205,7 @@ final class Connection: @unchecked Sendable {
                 current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
-                // An array's capacity can exceed its content.
+                // An array's capacity can exceed its count.
                 if !reserve(current.body.capacity) {
                     current.refusal = current.stranger == nil ? .busy : .throttled
                     current.body = []
@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Reserves memory for the body, if any is left. Only bytes that have arrived count: a client
-    /// must not use up memory by announcing a length.
+    /// Reserves memory for the body, if there is any left. Only bytes that have arrived are counted: a client must not
+    /// be able to use up memory just by announcing a length.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Called when the answer has been sent, or the connection has ended without one.
+    /// Called when the answer has been sent, or when the connection has ended without one.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -303,7 +303,7 @@ final class Connection: @unchecked Sendable {
     }
 
     private func send(_ response: Response, closing: Bool = false) -> MHD_Result {
-        // MHD promises not to write to the bytes, but its signature does not.
+        // MHD promises not to write to the bytes, although its signature would allow it.
         func build(_ bytes: UnsafeRawBufferPointer, _ mode: MHD_ResponseMemoryMode)
             -> OpaquePointer?
         {
@@ -323,16 +323,16 @@ final class Connection: @unchecked Sendable {
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
-    /// Avoids the heap copies that Swift makes when it passes strings to C.
+    /// Avoids the heap copies that Swift makes when strings are passed to C.
     private func add(_ header: Header, to response: OpaquePointer) {
-        // MHD leaves out a header with a line break, as it should.
+        // MHD leaves out a header that contains a line break, which is the right thing to do.
         _ = header.name.withCString { name in
             header.value.withCString { value in MHD_add_response_header(response, name, value) }
         }
     }
 
-    // Either a request sees that the reception is draining, or the drain sees the request. This
-    // needs the strict ordering.
+    // Either a request sees that the reception is draining, or the drain sees the request. This requires the strict
+    // ordering.
     var hasRequest: Bool { isInFlight.load(ordering: .sequentiallyConsistent) }
 
     // MARK: Sweeping
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if it has since become complete.
+    /// Ends an overdue connection. Its request is not handled, even if the rest of it has arrived since.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,7 +351,7 @@ final class Connection: @unchecked Sendable {
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether the client has not shown a known key and does not come through a proxy.
+    /// Whether the client has not presented a known key and does not connect through a proxy.
     var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
     /// A connection that is waiting for its client.
@@ -360,10 +360,10 @@ final class Connection: @unchecked Sendable {
         fileprivate let limit: Int64
         fileprivate let isIdle: Bool
 
-        /// The connection with the lower order should be ended first.
+        /// The order in which connections are ended, lowest first.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
-        /// Ends the connection before its deadline; `false` if the client has acted meanwhile.
+        /// Ends the connection before its deadline; `false` if the client has acted in the meantime.
         func end() -> Bool {
             connection.isIdle.load(ordering: .relaxed) == isIdle && connection.end(at: limit)
         }
@@ -385,8 +385,7 @@ final class Connection: @unchecked Sendable {
         return mark.exchanged
     }
 
-    /// Closes the connection if it is between two requests. A request that has just arrived is still
-    /// read.
+    /// Closes the connection if it is between two requests. If a request has just arrived, it is still read.
     func closeIfIdle() {
         if isIdle.load(ordering: .relaxed) { shutdown(socket, Int32(SHUT_RD)) }
     }

@@ -3,13 +3,13 @@ import Threading
 
 /// The open connections, and the clock for their deadlines.
 ///
-/// MHD's own timeout starts again with every byte, so a client could hold a connection forever.
+/// MHD's own timeout restarts with every byte, so it would let a client hold a connection forever.
 final class ConnectionTable: Sendable {
-    /// Connections by socket. A socket's number is reused only after `remove`.
+    /// Connections by socket. The number of a socket is reused only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
-    /// The sweeper advances the clock, which saves each request a system call. One sweep advances it
-    /// by at most one interval, so that a machine that falls behind does not cut clients off early.
+    /// The sweeper advances the clock, which saves each request a system call. A sweep advances the clock by at most
+    /// one interval, so that clients are not cut off early when the machine falls behind.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -19,7 +19,7 @@ final class ConnectionTable: Sendable {
         interval = min(max(shortest / 8, 5), 500)
     }
 
-    /// The deadline of a wait that begins now. The clock may be behind by one interval.
+    /// The deadline of a wait that begins now. The clock may lag by one interval.
     func deadline(after milliseconds: Int64) -> Int64 {
         clock.load(ordering: .relaxed) + interval + milliseconds
     }
@@ -30,11 +30,11 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts a connection before checking for room, so two simultaneous ones see each other.
-    /// Returns the total.
+    /// Counts a connection before checking for room, so that two simultaneous connections see each other. Returns the
+    /// total.
     func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
 
-    /// Call `enter` first.
+    /// `enter` must be called first.
     func insert(_ connection: Connection) {
         open.change(wake: .none) { $0[connection.socket] = connection }
     }
@@ -44,16 +44,16 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Makes room for a newcomer by ending up to `count` connections from the network with the most
-    /// strangers, if the newcomer's network has fewer. The longest idle connections end first, then
-    /// those with slow requests. Since the search checks all connections, it ends several at once.
+    /// Makes room for a new connection by ending up to `count` connections from the network with the most strangers,
+    /// provided that the new connection's network has fewer. The connections that have been idle longest end first,
+    /// followed by those with slow requests. Because the search goes through all connections, it ends several at once.
     /// Returns `false` if it ended none.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {
                 $0.peer.network
             }
-            // The newcomer counts as part of its network.
+            // The new connection counts as part of its network.
             let own = (strangers[newcomer.network]?.count ?? 0) + 1
             let most = strangers.max { $0.value.count < $1.value.count }?.value ?? []
             guard most.count > own else { return false }
@@ -68,7 +68,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Closes overdue connections until `stop`, on its own thread.
+    /// Starts a thread that closes overdue connections until `stop`.
     func startSweeping() {
         startThread("sweeper") { [self] in
             var last = monotonicMilliseconds()

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The only chance to answer a request later, from any thread.
+/// The only way to answer a request later, from any thread.
 ///
-/// If it is released unused, the wait ends without an answer, so that no client waits forever.
+/// If this object is released unused, the wait ends without an answer, so that no client waits forever.
 package final class LateReply: Sendable {
     private let isGiven = Atomic(false)
     private let give: @Sendable (Response?) -> Void
     private let work: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// `give` is called once, without a response if there will be none. `work` runs a closure on a
-    /// thread that may block.
+    /// `give` is called once. It gets no response if there will be none. `work` runs a closure on a thread that may
+    /// block.
     package init(
         work: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
         give: @escaping @Sendable (Response?) -> Void
@@ -18,13 +18,13 @@ package final class LateReply: Sendable {
         self.work = work
     }
 
-    /// Answers the request; only the first call has an effect.
+    /// Answers the request. Only the first call has an effect.
     package func callAsFunction(_ response: Response) {
         if !isGiven.exchange(true, ordering: .acquiringAndReleasing) { give(response) }
     }
 
-    /// Continues the request on a thread that may block, even if the queue is full: the request was
-    /// accepted and perhaps carried out.
+    /// Continues the request on a thread that may block, even if the queue is full: the request has been accepted and
+    /// perhaps carried out.
     package func whenPatient(_ body: @escaping @Sendable () -> Void) { work(body) }
 
     deinit {

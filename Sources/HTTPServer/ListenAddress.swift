@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a server listens.
+/// The address on which a server listens.
 struct ListenAddress {
     let text: String
     private let storage: sockaddr_storage
@@ -8,7 +8,7 @@ struct ListenAddress {
 
     init(_ text: String) throws(ServerError) {
         guard let colon = text.lastIndex(of: ":"),
-            // Digits only, since a number with a sign would parse as well.
+            // Only digits are accepted, since a number with a sign would also parse.
             text[text.index(after: colon)...].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(text[text.index(after: colon)...])
         else { throw .addressMalformed(text) }
@@ -39,7 +39,7 @@ struct ListenAddress {
         return (storage, first.ai_addrlen)
     }
 
-    /// Whether only this machine reaches it: 127.0.0.0/8 or ::1.
+    /// Whether the address is reachable only from this machine: 127.0.0.0/8 or ::1.
     var isOnLoopback: Bool {
         // The address has the same offset in both families as in `ClientAddress`.
         withUnsafeBytes(of: storage) { bytes in
@@ -51,19 +51,19 @@ struct ListenAddress {
         }
     }
 
-    /// Makes the socket listen.
+    /// Starts listening on the socket.
     func listen(on listener: Int32) throws(ServerError) {
         guard Glibc.listen(listener, SOMAXCONN) == 0 else {
             throw fault(closing: listener)
         }
     }
 
-    /// Binds a socket to the address. Clients are still refused, because it does not listen yet.
+    /// Binds a socket to the address. Clients are still refused, because the socket does not listen yet.
     func bound() throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let listener = socket(Int32(storage.ss_family), type, 0)
         guard listener >= 0 else { throw .outOfResources }
-        // Allows a restart before old connections time out.
+        // Allows the server to restart before old connections have timed out.
         var on: Int32 = 1
         setsockopt(
             listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout.size(ofValue: on)))
@@ -73,7 +73,7 @@ struct ListenAddress {
         return listener
     }
 
-    /// Why the last call on the socket failed.
+    /// The reason why the last call on the socket failed.
     private func fault(closing listener: Int32) -> ServerError {
         let code = errno
         close(listener)

@@ -3,9 +3,9 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// The shared state of one server's connections.
+/// The state that all connections of a server share.
 final class Reception: Sendable {
-    /// The decisions about requests that the layer above makes.
+    /// Decisions about requests that are left to the layer above.
     struct Rules: Sendable {
         let admit: @Sendable (borrowing Request) -> Admission
         let refusal: @Sendable (ServerRefusal, _ path: String) -> Response
@@ -21,19 +21,19 @@ final class Reception: Sendable {
     private let limitPerAddress: Int
     let proxies: TrustedProxies
     private let shares = Mutex(ConnectionShares())
-    /// How much memory each stranger's bodies take.
+    /// The memory that each stranger's bodies use.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
-    /// How many requests of each stranger are waiting for a worker.
+    /// The number of requests from each stranger that are waiting for a worker.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// How many connections above the limit get an answer. The same number again may be open while
-    /// other connections are ended to make room for them. Any more are closed without an answer.
+    /// How many connections above the limit get an answer. Up to the same number again may be open while other
+    /// connections are ended to make room for them. Any further connections are closed without an answer.
     private static let headroom = 64
-    /// When the last search for connections to end on behalf of a network found none. A search takes a
-    /// long time, and a network that holds all connections would start one with each new connection.
+    /// For each network, when the last search for connections to end found none. A search takes a long time, and a
+    /// network that holds all connections would otherwise trigger one with each new connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
-    /// In milliseconds.
+    /// The minimum pause after such a search, in milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
     /// The number of connections handed to MHD, including those that it does not serve yet.
@@ -112,8 +112,7 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// How many connections may be open at a time, including connections that only get an error and
-    /// connections that replace others.
+    /// The maximum number of open connections, including those that only get an error and those that replace others.
     var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {
@@ -128,11 +127,11 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether there is room for another connection from that address. If so, the caller must give the
-    /// place back with `dismiss`.
+    /// Whether there is room for another connection from that address. If so, the caller must later release the place
+    /// with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // A crowd that also fills the places for errors must not lock everyone else out.
+        // A crowd that also fills the places for errors must not lock out everyone else.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -149,7 +148,7 @@ final class Reception: Sendable {
         if !proxies.contains(client) { shares.withLock { $0.dismiss(client) } }
     }
 
-    /// Registers a new connection, even one above the limit.
+    /// Registers a new connection, even if it is above the limit.
     func accept(_ handle: OpaquePointer) -> Connection {
         accepted.add()
         let count = connections.enter()
@@ -164,8 +163,7 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections from the networks that have the most, so a few networks cannot lock everyone
-    /// else out.
+    /// Ends connections from the networks that have the most, so that a few networks cannot lock out everyone else.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -180,8 +178,8 @@ final class Reception: Sendable {
         return false
     }
 
-    /// Queues the work for that room's workers. Returns `false` if the queue is full for this stranger
-    /// or for everyone.
+    /// Queues the work for the room's workers. Returns `false` if the queue is full, either for this stranger or for
+    /// everyone.
     func submit(
         in room: Room, of stranger: @autoclosure () -> ClientAddress?, prepare: () -> Void,
         _ work: @escaping WorkerPool.Work
@@ -202,14 +200,14 @@ final class Reception: Sendable {
 
     var isDraining: Bool { draining.load(ordering: .sequentiallyConsistent) }
 
-    /// Reserves memory for a body; false if all bodies together have reached the limit.
+    /// Reserves memory for a body. Returns false if this would exceed the limit for all bodies together.
     func reserve(_ bytes: Int) -> Bool {
         if bodyBytes.add(bytes, ordering: .relaxed).newValue <= bodyMemory { return true }
         release(bytes)
         return false
     }
 
-    /// Reserves memory for a stranger's body. One address may have an eighth of the total.
+    /// Reserves memory for a stranger's body. One address can use up to an eighth of the total.
     func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
         strangers.withLock {
             $0.take(bytes, for: client, limit: strangersMemory / 8, of: strangersMemory)
@@ -224,17 +222,17 @@ final class Reception: Sendable {
         if bytes > 0 { bodyBytes.subtract(bytes, ordering: .relaxed) }
     }
 
-    /// How many threads are about to resume a connection. The daemon must outlive those calls.
+    /// The number of threads that are about to resume a connection. The daemon must outlive these calls.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
-    /// Lets the daemon continue with a connection whose answer is complete.
+    /// Lets the daemon continue with a connection once its answer is complete.
     func resume(_ handle: OpaquePointer) {
         resuming.add(1, ordering: .sequentiallyConsistent)
         MHD_resume_connection(handle)
         resuming.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Starts to refuse requests; `false` if it already did.
+    /// Starts to refuse requests. Returns `false` if this has already begun.
     func startDraining() -> Bool {
         !draining.exchange(true, ordering: .sequentiallyConsistent)
     }

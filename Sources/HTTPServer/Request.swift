@@ -1,9 +1,9 @@
 import CMicroHTTPD
 import Glibc
 
-/// One complete request as its handler sees it.
+/// A complete request, as seen by its handler.
 ///
-/// It is valid only during the handler's call. Copy anything that a later answer needs.
+/// It is valid only during the call of the handler. Copy anything that is needed for a later answer.
 package struct Request: ~Copyable {
     /// The part after `?`, as sent.
     package let query: String?
@@ -11,7 +11,7 @@ package struct Request: ~Copyable {
     /// The connection's memo; `nil` for a request without a connection.
     package let memo: Memo?
     private let source: Source
-    /// How a request without a connection is said to have arrived.
+    /// How a request without a connection is supposed to have arrived.
     private let statedWay: RequestWay?
 
     private enum Source {
@@ -19,7 +19,7 @@ package struct Request: ~Copyable {
         case parts(method: String, path: String, headers: [(String, String)])
     }
 
-    /// Makes a request without a connection, so that handlers can be called without a server.
+    /// Creates a request without a connection, so that handlers can be called without a server.
     package init(
         method: String, path: String, query: String? = nil, headers: [(String, String)] = [],
         body: [UInt8] = [], way: RequestWay? = nil
@@ -41,7 +41,7 @@ package struct Request: ~Copyable {
         source = .connection(connection, line)
     }
 
-    /// `HEAD` appears as `GET`; the server itself omits the body.
+    /// The method. `HEAD` appears as `GET`, because the server itself omits the body.
     package var method: String {
         switch source {
         case .connection(_, let line): isGet ? "GET" : line.methodText
@@ -75,7 +75,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header occurs exactly once, with that value. The timing reveals only the value's
+    /// Whether the header occurs exactly once and has that value. The time that this takes reveals only the value's
     /// length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
@@ -91,11 +91,11 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// The header's value. The name's case does not matter.
+    /// The header's value. The case of the name does not matter.
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
-            // Most requests lack most headers, so checking that first is fastest.
+            // Most requests lack most headers, so this check comes first for speed.
             if headerBytes(name, of: connection) == nil { return nil }
             let sought = sought(name, of: connection)
             if sought.count > 1 { throw .repeated }
@@ -120,7 +120,7 @@ extension Request {
                 || !allValues(names.forwarded).isEmpty)
     }
 
-    /// The client, as named by a trusted proxy if one sent the request; `nil` without a connection.
+    /// The client, as named by the trusted proxy that sent the request, if any; `nil` without a connection.
     package var client: ClientAddress? {
         guard let origin = memo?.origin else { return nil }
         guard origin.isProxy else { return origin.peer }
@@ -139,7 +139,7 @@ extension Request {
     }
 }
 
-/// The data that a handler keeps about a connection between requests.
+/// Data that a handler keeps about a connection between requests.
 package final class Memo {
     package var content: AnyObject?
     let origin: Origin
@@ -147,13 +147,13 @@ package final class Memo {
     init(_ origin: Origin) { self.origin = origin }
 }
 
-/// Why a header has no single value. A guess could mix up two clients.
+/// Why a header has no single value. Guessing one could confuse two clients.
 package enum HeaderError: Error {
     case repeated
     case notUTF8
 }
 
-/// Method and path in the connection's buffer.
+/// The method and the path in the connection's buffer.
 struct RequestLine {
     let method: UnsafePointer<CChar>
     let path: UnsafePointer<CChar>
@@ -183,7 +183,7 @@ private func headerBytes(
     return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
 }
 
-/// The header's last value and its number of occurrences, from one pass over the headers.
+/// The header's last value and the number of its occurrences, from a single pass over the headers.
 private func sought(_ name: StaticString, of connection: OpaquePointer) -> SoughtHeader {
     var sought = SoughtHeader(name: name.start, length: name.utf8CodeUnitCount)
     MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
@@ -203,7 +203,7 @@ private struct SoughtHeader {
     var value = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// All values of the header. Few callers need them, so looking for a single one allocates nothing.
+/// All values of the header. Few callers need them all, so looking up a single value does not allocate.
 private func headerValues(
     _ name: StaticString, of connection: OpaquePointer
 ) -> [UnsafeRawBufferPointer] {

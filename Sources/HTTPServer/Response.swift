@@ -1,12 +1,12 @@
 /// The answer to a request.
 ///
-/// Headers and body are shared rather than copied until they are sent. To send one prepared answer
-/// many times, keep the arrays and make a `Response` from them for each request.
+/// The headers and the body are shared until they are sent, not copied. To send one prepared answer many times, keep
+/// the arrays and create a `Response` from them for each request.
 package struct Response: Sendable {
     package var status: Int
     package var headers: [Header]
     package var body: [UInt8]
-    /// The body, if it has the same bytes in every such answer.
+    /// The body, if it consists of the same bytes in every answer of this kind.
     var lasting: LastingBody?
 
     package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
@@ -15,14 +15,14 @@ package struct Response: Sendable {
         self.body = body
     }
 
-    /// All connections that send the body share it, however long they take.
+    /// All connections that send the body share it, however long sending takes.
     package init(status: Int, headers: [Header] = [], body: LastingBody) {
         self.init(status: status, headers: headers, body: body.array)
         lasting = body
     }
 }
 
-/// A body that stays the same while the process runs. It is never freed.
+/// A body that does not change while the process runs. It is never freed.
 package final class LastingBody: Sendable {
     fileprivate let array: [UInt8]
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
@@ -35,7 +35,7 @@ package final class LastingBody: Sendable {
     }
 }
 
-/// A line of an answer's head.
+/// A line in the head of an answer.
 package struct Header: Hashable, Sendable {
     package let name: String
     package let value: String
@@ -50,30 +50,30 @@ package struct Header: Hashable, Sendable {
 package enum Answer {
     /// Immediately, on the connection's own thread. It must not block.
     case now(Response)
-    /// Started immediately and answered by another thread, perhaps before `begin` returns: for work
-    /// that starts instantly and then waits for others.
+    /// Started immediately and answered by another thread, perhaps even before `begin` returns. This is for work that
+    /// starts without delay and then waits for others.
     case underway(_ begin: (LateReply) -> Void)
-    /// Started by a worker and answered later, without holding a connection's or worker's thread:
-    /// for work that waits for a commit.
+    /// Started by a worker and answered later, without occupying a connection's thread or a worker's. This is for work
+    /// that waits for a commit.
     case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
 
-/// Why the server answers a request without its handler.
+/// Why the server answers a request without calling its handler.
 package enum ServerRefusal: Sendable, Equatable {
     /// All workers are busy and their queue is full.
     case busy
-    /// The room of callers without a key is full, or their bodies take too much memory.
+    /// The room for callers without a key is full, or their bodies take up too much memory.
     case throttled
     case tooManyConnections
     case bodyTooLarge(limit: Int)
-    /// The bytes do not make clear where the request ends or what it means.
+    /// The bytes leave unclear where the request ends or what it means.
     case unframed(FramingFault)
-    /// The path or the query has bytes that are not UTF-8.
+    /// The path or the query contains bytes that are not UTF-8.
     case malformedTarget
     /// The server is about to stop.
     case draining
 
-    /// Whether the same request may soon succeed. If so, the answer has a `Retry-After`.
+    /// Whether the same request may soon succeed. In that case, the answer has a `Retry-After` header.
     var isPassing: Bool {
         switch self {
         case .busy, .throttled, .tooManyConnections, .draining: true

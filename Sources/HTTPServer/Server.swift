@@ -4,26 +4,26 @@ import Glibc
 package import Telemetry
 import Threading
 
-/// An HTTP server that runs from its creation until it is drained.
+/// An HTTP server, which runs from its creation until it is drained.
 package final class Server: Sendable {
     package let port: UInt16
     private let reception: Reception
-    /// Only the type is unsafe: MHD accepts calls for a daemon from any thread.
+    /// Only the type is unsafe: MHD allows calls for a daemon from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
     /// The certificate for new connections; `nil` without TLS.
     private let identity: Monitor<TLSIdentity>?
     private let tls: TLSFiles?
-    /// Whether the accepting thread has ended.
+    /// Whether the thread that accepts connections has ended.
     private let isDeaf = Monitor(false)
 
-    /// Enough for any head that an honest client sends; the limit also bounds the cost of idle
-    /// connections. All of it is overwritten for each request, so a size beyond a processor's
-    /// nearest cache would slow down everything else.
+    /// Enough for any head that an honest client sends. The limit also bounds the cost of idle connections. All of this
+    /// memory is overwritten for each request, so a size beyond a processor's nearest cache would slow down everything
+    /// else.
     static let memoryPerConnection = 12 << 10
 
-    /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers
-    /// requests that `handler` never sees.
+    /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers requests that do not
+    /// reach `handler`.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         admit: @escaping @Sendable (borrowing Request) -> Admission,
@@ -50,8 +50,7 @@ package final class Server: Sendable {
         startAccepting()
     }
 
-    /// Makes a server that accepts every body. `bodyLimit` gives the limit in bytes by method and
-    /// raw path.
+    /// Creates a server that accepts every body. `bodyLimit` returns the limit in bytes for a method and a raw path.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
@@ -75,8 +74,8 @@ package final class Server: Sendable {
         let threads = max(1, settings.threads)
         var limits = httpd_limits(
             threads: UInt32(clamping: threads),
-            // MHD divides this among its threads. A thread that reaches its share while accepting
-            // deadlocks (0.9.75), so the limit must never be reached: the reception counts instead.
+            // MHD divides this number among its threads. A thread that reaches its share while accepting deadlocks
+            // (0.9.75), so the limit must never be reached. The reception counts connections instead.
             connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, hasTLS ? identity_giver() : nil)
@@ -84,8 +83,8 @@ package final class Server: Sendable {
         return daemon
     }
 
-    /// Accepts connections here and hands them to MHD. MHD's own way to stop listening races with
-    /// its threads and can crash the process.
+    /// Accepts connections here and hands them over to MHD. MHD's own way to stop listening races with its threads and
+    /// can crash the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
         startThread("accept") { [listener, isDeaf, reception, identity] in
@@ -94,8 +93,8 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads the TLS files again for new connections; existing ones keep their certificate. On
-    /// failure, nothing changes.
+    /// Reads the TLS files again for new connections. Existing connections keep their certificate. If this fails,
+    /// nothing changes.
     package func renewIdentity() throws(ServerError) {
         guard let tls, let identity else { return }
         let new = try TLSIdentity(tls)
@@ -107,10 +106,10 @@ package final class Server: Sendable {
 
     deinit { _ = drain(milliseconds: 1000) }
 
-    /// Stops accepting requests, finishes those under way, then ends its threads.
+    /// Stops accepting requests, finishes those in progress, and then ends the server's threads.
     ///
-    /// `false` if they did not finish in time. The threads are then left running, since the process
-    /// is about to exit. Only the first call has an effect.
+    /// Returns `false` if the requests did not finish in time. The threads are then left running, since the process is
+    /// about to exit. Only the first call has an effect.
     @discardableResult
     package func drain(milliseconds: Int64) -> Bool {
         guard reception.startDraining() else { return true }
@@ -118,7 +117,7 @@ package final class Server: Sendable {
         isDeaf.wait { $0 ? () : nil }
         close(listener)
         guard isQuiet(within: milliseconds) else { return false }
-        // Stop the workers first: one may still be in the call that resumed the last connection.
+        // The workers are stopped first, because one of them may still be in the call that resumed the last connection.
         reception.stopPools()
         MHD_stop_daemon(daemon)
         reception.connections.stop()
@@ -126,8 +125,8 @@ package final class Server: Sendable {
         return true
     }
 
-    /// Waits for requests in flight, and for requests that idle connections may just have sent. It
-    /// polls, so that requests do not have to signal their end.
+    /// Waits for requests in flight, and for those that clients on idle connections may just have sent. It polls, so
+    /// that requests need not signal when they end.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()
         while true {
@@ -144,14 +143,14 @@ package final class Server: Sendable {
     }
 }
 
-/// Limits the system's send buffer, which would grow to megabytes for clients that do not read.
+/// Limits the system's send buffer, which would otherwise grow to megabytes for clients that do not read.
 private func bound(_ socket: Int32) {
     var bytes: Int32 = 64 << 10
     setsockopt(
         socket, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
 }
 
-/// Accepts until the listener is shut down.
+/// Accepts connections until the listener is shut down.
 private func acceptAll(
     from listener: Int32, for daemon: OpaquePointer, _ reception: Reception,
     _ identity: Monitor<TLSIdentity>?
@@ -169,7 +168,7 @@ private func acceptAll(
                 continue
             }
             identity?.change(wake: .none) { $0 }.use(on: socket)
-            // Closes the socket if MHD cannot take it.
+            // If MHD cannot take the socket, it closes the socket.
             let result = withSocketAddress(&address) {
                 MHD_add_connection(daemon, socket, $0, length)
             }

@@ -8,7 +8,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     case fileUnreadable(path: String, code: Int32)
     case certificateRejected(certificate: String, key: String)
     case outOfResources
-    /// The bytes of requests would reach the library unchecked.
+    /// Requests would reach the library without their bytes being checked.
     case unguarded
 
     package var description: String {

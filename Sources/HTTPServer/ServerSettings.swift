@@ -2,53 +2,53 @@ import Glibc
 
 /// A server's address and limits.
 package struct ServerSettings: Sendable {
-    /// `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`; `:8080` for every address. Port 0 picks
-    /// a free port.
+    /// For example `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, or `:8080` for every address. Port 0 selects a
+    /// free port.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
-    /// Threads that serve connections and give immediate answers. More of them would take processor
-    /// time away from other threads.
+    /// The number of threads that serve connections and give immediate answers. More of them would take processor time
+    /// away from other threads.
     package var threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2)
-    /// Threads for answers that take time.
+    /// The number of threads for answers that take time.
     package var workers = 8
-    /// How many requests may wait for a worker.
+    /// The maximum number of requests that wait for a worker.
     package var queue = 1024
     package var connections = 4096
-    /// How many connections one address may have. A trusted proxy may use all of them.
+    /// The maximum number of connections per address. A trusted proxy may use all connections.
     package var connectionsPerAddress = 1024
     /// Proxies that are trusted to name their clients.
     package var trustedProxies = TrustedProxies.none
-    /// Memory for all request bodies together.
+    /// The memory for all request bodies together, in bytes.
     package var bodyMemory = 256 << 20
-    /// Additional memory for strangers' bodies.
+    /// Additional memory for the bodies of strangers, in bytes.
     package var strangersMemory = 32 << 20
-    /// Threads for strangers' requests, and the length of their queue. The queue is long because
-    /// waiting clients send nothing more, while refused clients come back immediately. One address may
-    /// use an eighth of the queue.
+    /// The number of threads for strangers' requests, and the length of their queue. The queue is long because clients
+    /// that wait send nothing more, while clients that are refused come back immediately. One address can use up to an
+    /// eighth of the queue.
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
     private(set) var claim: Claim?
-    /// Makes a header for every answer when the answer is given.
+    /// Creates a header that is added to every answer at the time of the answer.
     package var stamp: (@Sendable () -> Header)?
 
     package init() {}
 
-    /// Throws if the address is not valid for listening, even if another process uses it now.
+    /// Throws if the address is not a valid address to listen on. It may be in use by another process.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
     /// Whether the address can be reached from this machine only.
     package var isOnLoopback: Bool { (try? ListenAddress(listen))?.isOnLoopback ?? false }
 
-    /// Throws if another process uses the address. Holds it only for a moment.
+    /// Throws if the address is in use by another process. The address is held only for a moment.
     package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
 
-    /// Claims the address and reads the TLS files before the process gives up root's rights, because it
-    /// may not be able to do so afterwards. Throws if another process uses the address.
+    /// Claims the address and reads the TLS files before the process gives up root's rights, because it may be unable
+    /// to do so afterwards. Throws if the address is in use by another process.
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
 }
 
-/// What a server claims before it listens.
+/// What a server claims before it starts listening.
 struct Claim: Sendable {
     let identity: TLSIdentity?
     private let address: ListenAddress
@@ -60,14 +60,14 @@ struct Claim: Sendable {
         listener = try address.bound()
     }
 
-    /// Makes the socket listen and returns it.
+    /// Starts listening on the socket and returns it.
     func open() throws(ServerError) -> Int32 {
         try address.listen(on: listener)
         return listener
     }
 }
 
-/// PEM files with a certificate chain and its key.
+/// PEM files that contain a certificate chain and its key.
 package struct TLSFiles: Sendable {
     package var certificate: String
     package var key: String
@@ -82,14 +82,14 @@ package struct TLSFiles: Sendable {
     package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
-/// How long a client may take, in milliseconds. Sending bytes slowly does not extend it.
+/// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times.
 package struct ServerTimeouts: Sendable {
-    /// For a request's head: from the start of a new connection, later from the end of the first
+    /// For a request's head. The time starts with a new connection, and for later requests with the end of the first
     /// line.
     package var head: Int64 = 10_000
-    /// For a request's body, and for receiving the answer.
+    /// The time for a request's body, and for receiving the answer.
     package var body: Int64 = 30_000
-    /// From an answer to the first line of the next request.
+    /// The time from an answer to the first line of the next request.
     package var idle: Int64 = 60_000
 
     package init() {}

@@ -1,9 +1,9 @@
 import CReceive
 import Glibc
 
-/// The certificate and key that a server shows to new connections.
+/// The certificate and key that a server presents to new connections.
 struct TLSIdentity: Sendable {
-    /// Only the type is unsafe: it is never changed or freed.
+    /// Only the type is unsafe: the object is never changed or freed.
     nonisolated(unsafe) private let loaded: OpaquePointer
     /// When the certificate expires, in seconds since 1970.
     let ends: Int64
@@ -18,7 +18,7 @@ struct TLSIdentity: Sendable {
         ends = identity_ends(loaded)
     }
 
-    /// Shows the certificate to the client on that socket.
+    /// Presents the certificate to the client on that socket.
     func use(on socket: Int32) { identity_use(socket, loaded) }
 
     private static func read(_ path: String) throws(ServerError) -> [UInt8] {

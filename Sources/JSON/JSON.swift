@@ -1,5 +1,5 @@
-/// A JSON value. Objects keep the order of their members and never contain a name twice. Integers
-/// that fit in 64 bits are exact; any other number keeps its text.
+/// A JSON value. The members of an object keep their order, and their names are unique. Integers that fit in 64 bits
+/// are exact. All other numbers are kept as text.
 package enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -19,7 +19,7 @@ package struct JSONObject: Sendable, Hashable {
 
     package private(set) var members: [Member] = []
 
-    /// Creates an empty object with room for this many members.
+    /// Creates an empty object with room for the given number of members.
     package init(capacity: Int = 0) {
         members.reserveCapacity(capacity)
     }
@@ -33,22 +33,23 @@ package struct JSONObject: Sendable, Hashable {
 
     func holds(_ name: String) -> Bool { index(of: name) != nil }
 
-    /// Compares lengths first, which is cheaper than comparing names.
+    /// Compares the lengths first, which is cheaper than comparing the names.
     private func index(of name: String) -> Int? {
         let length = name.utf8.count
         return members.firstIndex { $0.name.utf8.count == length && $0.name == name }
     }
 
-    /// Adds a member. The caller guarantees that the name is new; the reader rejects duplicates.
+    /// Adds a member. The caller must ensure that the name is new. When JSON is read, the reader rejects duplicate
+    /// names.
     package mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))
     }
 }
 
-/// A member's name in prepared form, for members that are written often.
+/// A member's name in a prepared form, for members that are written often.
 package struct JSONName: Sendable {
     let text: String
-    /// The name as it appears in an object after another member.
+    /// The name as it appears in an object when it follows another member.
     let beforeText: [UInt8]
     let beforeObject: [UInt8]
     let beforeValue: [UInt8]
@@ -69,12 +70,12 @@ package struct JSONName: Sendable {
     }
 }
 
-/// Receives an object's members, to store them or to write them directly.
+/// Receives the members of an object, either to store them or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
-    /// Adds a text. `nil` becomes `null`.
+    /// Adds text. `nil` becomes `null`.
     mutating func append(_ name: JSONName, _ text: String?)
-    /// Adds a text that needs no escapes, written by `write`.
+    /// Adds text that needs no escaping. `write` writes it.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 
@@ -110,19 +111,19 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
 }
 
 extension JSON {
-    /// A string, or `null` for `nil`.
+    /// A string; `null` for `nil`.
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
-    /// This object's members followed by those of another.
+    /// The members of this object followed by those of another one.
     package func followed(by other: JSON) -> JSON {
         guard var object, let others = other.object else { return self }
         for member in others.members { object.append(member.name, member.value) }
         return .object(object)
     }
 
-    /// The object with another member, unless its value is `nil`.
+    /// The object with an additional member, unless the value is `nil`.
     package func with(_ name: String, _ value: JSON?) -> JSON {
         guard let value, var object else { return self }
         object.append(name, value)
@@ -146,10 +147,10 @@ extension JSON {
     }
     package var isNull: Bool { self == .null }
 
-    /// The member with that name, if this is an object that has it.
+    /// The member with the given name; `nil` if this is not an object or lacks the member.
     package subscript(name: String) -> JSON? { object?[name] }
 
-    /// The type of this value in an error message, such as "a string" or "an object".
+    /// The type of this value for use in an error message, such as "a string" or "an object".
     package var typeName: String {
         switch self {
         case .null: "null"

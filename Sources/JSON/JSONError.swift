@@ -1,4 +1,4 @@
-/// Why a text is not acceptable JSON, and at which byte.
+/// Why a text is not acceptable as JSON, and at which byte.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case truncated

@@ -1,5 +1,5 @@
 extension JSON {
-    /// Limits on the size of input.
+    /// Limits for the size of the input.
     package struct Limits: Sendable {
         package var depth: Int
         package var bytes: Int
@@ -10,7 +10,7 @@ extension JSON {
         }
     }
 
-    /// Reads one JSON value that takes up all of `bytes`, strictly by RFC 8259.
+    /// Reads one JSON value that takes up all of `bytes`, strictly according to RFC 8259.
     package static func read(
         _ bytes: Span<UInt8>, limits: Limits = Limits()
     ) throws(JSONError) -> JSON {
@@ -117,7 +117,7 @@ private struct Reader {
         }
     }
 
-    /// Compares the names of small objects one by one. A set pays off only for large ones.
+    /// Compares names one by one in small objects. A set is worthwhile only for large ones.
     private func isDuplicate(
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
@@ -281,7 +281,7 @@ private struct Reader {
         let bad = JSONError(reason: .badString, offset: opening)
         let first = try hexUnit(bytes, bad)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // Half of a surrogate pair is invalid without the other half.
+        // One half of a surrogate pair is invalid without the other half.
         guard first < 0xDC00, at + 1 < bytes.count, bytes[at] == UInt8(ascii: "\\"),
             bytes[at + 1] == UInt8(ascii: "u")
         else { throw bad }
@@ -317,10 +317,10 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// Index of the first byte from `start` that needs special treatment in a string, or the end.
+    /// The index of the first byte from `start` that needs special treatment in a string; the end if there is none.
     fileprivate func endOfPlain(from start: Int) -> Int {
         var place = start
-        // Evidence is one long string, so check eight bytes at a time.
+        // Evidence is one long string, so eight bytes are checked at a time.
         while place + 8 <= count {
             let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
             if !word.areBytesPlain { break }
@@ -341,7 +341,7 @@ extension UInt8 {
 extension UInt64 {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Whether none of its bytes needs special treatment in a string.
+    /// Whether none of the bytes need special treatment in a string.
     fileprivate var areBytesPlain: Bool {
         let quotes = self ^ (UInt64(UInt8(ascii: "\"")) &* UInt64.ones)
         let backslashes = self ^ (UInt64(UInt8(ascii: "\\")) &* UInt64.ones)

@@ -1,10 +1,9 @@
-/// Writes an object member by member, without keeping its values.
+/// Writes an object member by member, without storing the values.
 package struct WrittenObject: JSONMembers {
     private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// The text of an object with the members that `append` adds. Allocates `room` bytes in
-    /// advance.
+    /// The text of an object with the members that `append` adds. `room` is the number of bytes to allocate in advance.
     package static func bytes(
         room: Int, members append: (inout WrittenObject) -> Void
     ) -> [UInt8] {
@@ -17,7 +16,7 @@ package struct WrittenObject: JSONMembers {
 
     private init() {}
 
-    /// The number of bytes so far.
+    /// The number of bytes written so far.
     package var end: Int { bytes.count }
 
     package mutating func append(_ name: JSONName, _ flag: Bool) {
@@ -41,7 +40,7 @@ package struct WrittenObject: JSONMembers {
         append(name, value: { $0.append(text: String(number)) })
     }
 
-    /// Adds a value whose JSON text `write` appends.
+    /// Adds a value. `write` appends the JSON text of the value.
     package mutating func append(_ name: JSONName, value write: (inout [UInt8]) -> Void) {
         appendMember(name.beforeValue)
         write(&bytes)
@@ -64,7 +63,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// Writes everything after the opening brace.
+    /// Writes everything that follows the opening brace.
     private mutating func nest(_ append: (inout WrittenObject) -> Void) {
         isEmpty = true
         append(&self)
@@ -72,7 +71,7 @@ package struct WrittenObject: JSONMembers {
         isEmpty = false
     }
 
-    /// Writes a member, or its beginning, with a comma if needed.
+    /// Writes a member or the beginning of one, preceded by a comma if needed.
     private mutating func appendMember(_ member: [UInt8]) {
         if isEmpty {
             bytes.append(contentsOf: member.dropFirst())
@@ -95,7 +94,7 @@ extension JSON {
     /// This value as compact JSON text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// This value in a form for people, with a line for each member.
+    /// This value in a format for people, with one line for each member.
     package var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, indent: 0)

@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 
 extension SharedClock {
-    /// Checks whether another instance moved the clock, as often as the log is checked for events.
+    /// Checks whether another instance has moved the clock, as often as the log is checked for events.
     package var job: Job {
         let pause: Int64 = 50
         return Job("clock", .everywhere(milliseconds: pause), longestPause: pause) {
@@ -16,8 +16,8 @@ extension SharedClock {
     }
 }
 
-/// Ends an instance on the machine's clock when another instance gives the database a test clock, because its
-/// answers would be wrong.
+/// Stops an instance that uses the machine's clock when another instance gives the database a test clock, because the
+/// first instance's answers would be wrong.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log

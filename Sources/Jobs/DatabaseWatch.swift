@@ -6,10 +6,10 @@ package import PrivatePostgres
 package import Telemetry
 import Threading
 
-/// Regularly checks whether the database answers, and restarts a private one that does not.
+/// Checks regularly whether the database answers, and restarts a private database that does not.
 package final class DatabaseWatch: Sendable {
     private static let pause: Int64 = 500
-    /// How long the database may take to answer a check, in milliseconds.
+    /// The time limit, in milliseconds, for the database to answer a check.
     private static let patience: Int64 = 2000
     /// The time between two checks of a private PostgreSQL's files, in milliseconds.
     private static let tidyPause: Int64 = 60_000
@@ -20,7 +20,7 @@ package final class DatabaseWatch: Sendable {
         var answers = false
         var lookedAt: Int64 = 0
         var tidiedAt: Int64?
-        /// The private PostgreSQL's last reported fault, which is not reported again at every check.
+        /// The last reported fault of the private PostgreSQL. It is not reported again at every check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -31,7 +31,7 @@ package final class DatabaseWatch: Sendable {
     private let foreignClock: ForeignClock?
     private let onReturn: Monitor<@Sendable () -> Void> = Monitor({})
 
-    /// `postgres` is the private server, if there is one. `foreignClock` is told about a test clock that the database
+    /// `postgres` is the private server, if there is one. `foreignClock` learns of a test clock that the database
     /// should not have.
     package init(
         _ ledger: Ledger, over connection: ConnectionSettings, postgres: PrivatePostgres?,
@@ -54,7 +54,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// Calls `body` when the database becomes reachable again.
+    /// Calls `body` whenever the database becomes reachable again.
     package func whenBack(_ body: @escaping @Sendable () -> Void) {
         onReturn.change { $0 = body }
     }
@@ -69,7 +69,7 @@ package final class DatabaseWatch: Sendable {
         return "The database cannot be reached; check that it runs."
     }
 
-    /// What prevents normal use of the database, if anything.
+    /// What prevents normal use of the database; empty if nothing does.
     package var impediments: [Impediment] { ledger.impediments }
 
     package func look() {
@@ -81,7 +81,7 @@ package final class DatabaseWatch: Sendable {
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // An unusable server has answered, too. Its impediment says why it is unusable.
+            // An unusable server has answered as well. Its impediment says why it is unusable.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -140,7 +140,7 @@ package final class DatabaseWatch: Sendable {
 }
 
 extension Job {
-    /// Stores how far the log has been seen, for the next start.
+    /// Stores how much of the log has been seen, for the next start.
     package static func remembering(_ ledger: Ledger) -> Job {
         Job("remembering", .everywhere(milliseconds: 100)) { _ in
             ledger.known.keep()

@@ -4,7 +4,7 @@ package import Service
 package import Telemetry
 import Threading
 
-/// Work on queued evidence that runs in the background.
+/// Background work on queued evidence.
 package struct IntakeJobs: Sendable {
     private static let hour: Int64 = 3_600_000
     private let intake: Intake
@@ -35,7 +35,7 @@ package struct IntakeJobs: Sendable {
         ]
     }
 
-    /// Judges one item, if one is due. If there is a fault, the item becomes due again when its lease ends.
+    /// Judges one item, if any is due. If there is a fault, the item becomes due again when its lease ends.
     private func judge(_: Run) throws(Fault) -> Job.Next {
         do throws(CommandError) {
             guard let work = try worker.work() else { return .asScheduled }
@@ -77,7 +77,7 @@ package struct IntakeJobs: Sendable {
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()
-    /// The time since which the oldest item has waited, in milliseconds since 1970; 0 if none is waiting.
+    /// The time at which the oldest item started to wait, in milliseconds since 1970; 0 if none is waiting.
     private let oldest = Gauge()
     private let outcomes: [IntakeItem.State.Word: Counter]
 

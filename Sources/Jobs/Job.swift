@@ -11,7 +11,7 @@ package struct Job: Sendable {
         case asScheduled
         /// At that instant on Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// At the scheduled time. Until then, these jobs run as well. A job that is missing from the next run's list
+        /// At the scheduled time. In addition, these jobs run until then. A job that is not in the next run's list
         /// ends.
         case keeping([Job])
     }
@@ -38,20 +38,20 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// How long to pause after this many consecutive failures. The pause doubles each time.
+    /// The length of the pause after this many consecutive failures. It doubles with each failure.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }
 }
 
 package struct Run: Sendable {
-    /// When the run began, by Deed's clock.
+    /// When the run began, according to Deed's clock.
     package let startedAt: Instant
-    /// The lease of a job that one instance runs for all; `nil` if every instance runs it.
+    /// The lease of a job that only one instance runs at a time; `nil` if every instance runs the job.
     package let lease: Lease?
     let isWanted: @Sendable () -> Bool
 
-    /// Whether to continue. A long run checks this between steps. It turns false when the service stops or when
+    /// Whether to continue. A long run checks this between its steps. It becomes false when the service stops or when
     /// another instance takes over.
     package var goesOn: Bool { isWanted() }
 }

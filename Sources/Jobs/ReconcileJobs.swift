@@ -6,9 +6,8 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Reconciles all projects once a day, one after the other. If a run is interrupted or a project fails, the next
-    /// run
-    /// skips the projects that are done.
+    /// Reconciles all projects once a day, one after another. If a run is interrupted or a project fails, the next run
+    /// skips the projects that are already done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -21,7 +20,7 @@ extension Job {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Another run may be in progress, such as a requested one.
+                    // Another run may be in progress, for example a requested one.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -41,9 +40,8 @@ extension Job {
         }
     }
 
-    /// Performs requested reconciliations. Every instance checks for them. The one that acquires the right to
-    /// reconcile
-    /// performs them, and the others try again later.
+    /// Performs requested reconciliations. Every instance checks for them. The instance that acquires the right to
+    /// reconcile performs them, and the others try again later.
     package static func requested(
         _ ledger: Ledger, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish, UnlistedWalk) -> ReconcilePort
@@ -90,7 +88,7 @@ extension Job {
 }
 
 extension Intake {
-    /// Whether a reconciliation with all steps has ended since that instant.
+    /// Whether a reconciliation with all steps has ended since the given instant.
     fileprivate func wasReconciled(
         _ project: ProjectID, since instant: Instant
     ) throws(Fault) -> Bool {
@@ -99,7 +97,7 @@ extension Intake {
         }
     }
 
-    /// Returns `false` while another run holds the right to reconcile.
+    /// Returns `false` if another run holds the right to reconcile.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, _ log: Log,
         while isWanted: @escaping () -> Bool

@@ -6,9 +6,8 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Tells stores what happened to purchases for which a refund was requested. It has two threads, so that a store
-    /// that
-    /// hangs for one app delays the others by at most one call.
+    /// Reports to stores what happened to purchases for which a refund was requested. It has two threads, so that a
+    /// store that hangs for one app delays the others by one call at most.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {

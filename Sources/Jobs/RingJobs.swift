@@ -3,7 +3,8 @@ package import Service
 import Threading
 
 extension Job {
-    /// Rereads the data when the log reports a change. A full read at long intervals finds what the log missed.
+    /// Rereads the data when the log reports a change. A full read at long intervals finds changes that the log did not
+    /// report.
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
@@ -18,7 +19,8 @@ extension Job {
         rereading("keys") { () throws(Fault) in try ring.reload() }
     }
 
-    /// Stores when keys were last used, every few seconds, so that a killed process loses little.
+    /// Stores when keys were last used. This happens every few seconds, so that little is lost if the process is
+    /// killed.
     package static func keyUses(_ ring: KeyRing) -> Job {
         Job("key_uses", .everywhere(milliseconds: 5_000), urgency: .patient) { _ throws(Fault) in
             try ring.uses.write()
@@ -26,7 +28,7 @@ extension Job {
         }
     }
 
-    /// Stores the refused calls every few seconds.
+    /// Stores the refused calls. This happens every few seconds.
     package static func refusedCalls(_ ring: KeyRing) -> Job {
         Job("refused_calls", .everywhere(milliseconds: 2_000), urgency: .patient) {
             _ throws(Fault) in

@@ -23,7 +23,7 @@ struct ChainLink {
     }
 }
 
-/// The data that the chain covers besides the payload.
+/// The columns that the chain covers in addition to the payload.
 struct EventHeader {
     let position: Position
     let stream: Stream
@@ -33,7 +33,7 @@ struct EventHeader {
     let record: EventRecord
     let causeIndex: Int16
     let causeDigest: [UInt8]
-    /// The digest of the evidence behind the event.
+    /// The digest of the evidence on which the event is based.
     let evidence: [UInt8]?
 
     var columns: HeaderColumns {
@@ -48,7 +48,7 @@ struct EventHeader {
     }
 }
 
-/// The header as stored in the table, perhaps damaged.
+/// The header as stored in the table. It may be damaged.
 struct HeaderColumns {
     let shard: Int64
     let sequence: Int64
@@ -89,13 +89,13 @@ struct HeaderColumns {
     }
 }
 
-/// How columns are encoded for hashing. No two rows give the same bytes.
+/// Encodes columns for hashing. Different rows always give different bytes.
 extension [UInt8] {
     mutating func append(number: Int64) {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends the text after its length.
+    /// Appends the text, preceded by its length.
     mutating func append(text: String) {
         append(number: Int64(text.utf8.count))
         append(contentsOf: text.utf8)

@@ -7,7 +7,7 @@ struct EventRow {
         case shard, seq, project, environment, customer, version, type, payload
         case occurredAt, recordedAt, actor, cause, causeDigest, catalogVersion, format
     }
-    /// How many columns every query lists.
+    /// The number of columns that every query lists.
     static let columnCount = Column.format.rawValue + 1
 
     let position: Position
@@ -19,7 +19,7 @@ struct EventRow {
     let causeDigest: [UInt8]
     private let occurredAt: Instant
     private let recordedAt: Instant
-    /// The text as stored. If it is damaged, only reading its own stream fails.
+    /// The text as stored. If it is damaged, only reads of the event's own stream fail.
     private let actor: String
     private let cause: String
     private let catalogVersion: Int64
@@ -30,7 +30,7 @@ struct EventRow {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        // Queries find a stream by its names alone. Rows in another shard do not belong to it.
+        // Queries find a stream by its names alone. Rows with these names in another shard do not belong to the stream.
         guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
             throw .unreadable("an event in a shard that is not its stream's")
         }
@@ -47,7 +47,7 @@ struct EventRow {
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row contains an event, for queries that also return other things.
+    /// Whether the row contains an event. This is for queries whose rows may also contain only other data.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }

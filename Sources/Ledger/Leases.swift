@@ -3,9 +3,10 @@ import Postgres
 import SQL
 import Threading
 
-/// Leases for work that one instance does for all. A lease ends by the clock, or with its holder's session.
+/// Leases for work that one instance does on behalf of all. A lease ends when its time is over or when its holder's
+/// session ends.
 extension Ledger {
-    /// When the job's last completed run began, by Deed's clock.
+    /// When the job's last completed run began, according to Deed's clock.
     package func lastRun(of job: String) throws(Fault) -> Instant? {
         try list(Statement.findLease(.text(job), .int8(0)), over: watching) { rows, row in
             rows.optionalInt8(row, 0).map(Instant.init(milliseconds:))
@@ -32,7 +33,7 @@ extension Ledger {
         }.first
     }
 
-    /// Extends the lease; false if another instance took it over.
+    /// Extends the lease. Returns false if another instance has taken it over.
     package func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool {
         try requireWritable()
         let call = Statement.keepLease(
@@ -40,7 +41,7 @@ extension Ledger {
         return try list(call, over: watching) { _, _ in true }.first ?? false
     }
 
-    /// Returns the lease after a run that began at `ranAt`, or without a run.
+    /// Returns the lease after a run that began at `ranAt`. Without `ranAt`, the job did not run.
     package func end(_ lease: Lease, ranAt: Instant?) throws(Fault) {
         try requireWritable()
         let call = Statement.endLease(
@@ -50,7 +51,7 @@ extension Ledger {
 }
 
 extension Connection {
-    /// Throws unless the holder still has the lease. Otherwise, the holder then has it until the transaction ends.
+    /// Throws unless the holder still has the lease. Otherwise, the holder keeps it until the transaction ends.
     mutating func require(_ lease: Lease) throws(LedgerError) {
         let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
         try read([call]) { _, rows throws(LedgerError) in
@@ -64,7 +65,7 @@ package final class KeptLease: Sendable {
     private static let milliseconds: Int64 = 15_000
 
     private struct State {
-        /// When it was last renewed, by the monotonic clock; `nil` once another instance has it.
+        /// When the lease was last renewed, on the monotonic clock; `nil` once another instance has it.
         var renewedAt: Int64? = monotonicMilliseconds()
         var isOver = false
     }
@@ -72,7 +73,7 @@ package final class KeptLease: Sendable {
     private let ledger: Ledger
     private let state = Monitor(State())
 
-    /// Takes the lease by the machine's clock; `nil` if another instance has it, or has run the job since
+    /// Takes the lease, using the machine's clock; `nil` if another instance has it, or has run the job since
     /// `lastRun`.
     package init?(
         _ name: String, of ledger: Ledger, lastRun: Instant? = nil,
@@ -95,7 +96,7 @@ package final class KeptLease: Sendable {
         }
     }
 
-    /// Returns the lease after a run that began at `ranAt`, or without a run.
+    /// Returns the lease after a run that began at `ranAt`. Without `ranAt`, the job did not run.
     package func end(ranAt: Instant? = nil) throws(Fault) {
         state.change { $0.isOver = true }
         try ledger.end(lease, ranAt: ranAt)

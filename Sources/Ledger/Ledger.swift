@@ -5,7 +5,7 @@ import SQL
 package import Telemetry
 import Threading
 
-/// The append-only event database. It appends commands, and reads states and streams.
+/// The append-only event database. It carries out commands, appends their events, and reads states and streams.
 package final class Ledger: Sendable {
     package let settings: LedgerSettings
     let cache: StateCache
@@ -16,11 +16,11 @@ package final class Ledger: Sendable {
     private let readers = LogReaders()
     let knownKeys: KnownKeys
     let unread: UnreadStreams
-    /// The instants that the clock has passed and that need no further publishing.
+    /// The instants that the clock has passed and for which nothing is left to publish.
     let published = PublishedInstants()
     let troubles = LastTrouble()
     let clocks: Clocks
-    /// The part of the log that this process has seen. Each server is compared with it.
+    /// The part of the log that this process has seen, with which each server is compared.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -29,19 +29,19 @@ package final class Ledger: Sendable {
     private let log: Log
     let measures: LedgerMeasures
     let pool: Pool
-    /// For reads of keys and apps, which lists must not delay.
+    /// For reads of keys and apps, which reads of lists must not delay.
     let watching: Pool
-    /// For webhook deliveries, which are written constantly.
+    /// For webhook deliveries, which are recorded constantly.
     let delivering: Pool
     /// For health checks, which must notice a silent database quickly.
     let looking: Monitor<Link>
     let hanging = Hanging()
     let certainty = Monitor(Certainty())
-    /// Whether the database may have several addresses.
+    /// Whether the database can have several addresses.
     let hasOtherAddresses: Bool
     let condition: DatabaseCondition
 
-    /// A ledger over a database with a valid schema (see `Schema`).
+    /// Creates a ledger on a database with a valid schema (see `Schema`).
     package init(_ settings: LedgerSettings, log: Log, metrics: Metrics) {
         self.log = log
         var settings = settings
@@ -57,8 +57,7 @@ package final class Ledger: Sendable {
         greet = { [known, cache, clocks, published] connection, isFirst throws(PostgresError) in
             try known.greet(&connection, clocks.database)
             published.forget()
-            // The guard found everything that the folds cover in this server's log, unless a loss
-            // was accepted.
+            // The guard has found everything that the folds cover in this server's log, unless a loss was accepted.
             cache.begin(epoch: known.epoch)
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
@@ -131,7 +130,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Tells the reader about everything that is appended from this point.
+    /// Informs the reader of everything that is appended from now on.
     package func follow(with reader: any LogReader) {
         readers.add(reader)
         let isFirst = isFollowed.change { isFollowed in
@@ -180,14 +179,14 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Announces this many more commands, or fewer if negative.
+    /// Raises the number of announced commands, or lowers it if `change` is negative.
     package func announce(_ change: Int) { announced.change(by: change) }
 
     /// Decides the command on its stream's state. Returns once its events are durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
         let result = Monitor<PendingCommand.Answer?>(nil)
         submit(command) { answer in result.change(wake: .one) { $0 = answer } }
-        // The committer gives up on a hanging server slightly later than the sender does.
+        // The committer gives up on a hanging server slightly later than the caller does.
         let patience = 2 * settings.patienceMilliseconds
         guard let answer = result.wait(milliseconds: patience, for: { $0 }) else {
             throw .fault(.unavailable)
@@ -265,7 +264,7 @@ package final class Ledger: Sendable {
         try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
     }
 
-    /// The rows, or the reason for the database's refusal.
+    /// The rows, or the reason why the database refused the call.
     func rows<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
@@ -284,8 +283,8 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Stops accepting commands and reads, and finishes the waiting ones. False if the database
-    /// hung until the time was up.
+    /// Stops accepting commands and reads, and finishes those that are waiting. Returns false if the database hung
+    /// until the time limit.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }

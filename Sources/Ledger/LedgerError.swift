@@ -10,7 +10,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     case tooNew(String)
     /// The log is shorter than when this process last saw it.
     case logShrunk
-    /// Another instance has taken over this one's work.
+    /// Another instance has taken over this instance's work.
     case leaseLost
     case schemaMissing
     case schemaOutdated(found: Int64, needed: Int64)
@@ -58,8 +58,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .logShrunk: true
         case .postgres(let error):
-            // Serialization failures, deadlocks, standbys that are not promoted yet, slow locks or
-            // statements, and servers that lack a resource (class 53).
+            // Serialization failures, deadlocks, standbys that have not been promoted yet, slow locks or statements,
+            // and servers that lack a resource (class 53).
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
@@ -67,7 +67,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the fault lasts and affects every command of a batch.
+    /// Whether the fault is lasting and affects every command in a batch.
     var isOfAll: Bool {
         switch fault {
         case .leaseLost: true
@@ -81,28 +81,28 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
-    /// Whether another session has held a needed lock for too long.
+    /// Whether another session has held a lock that is needed for too long.
     var isLockedOut: Bool {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }
 
-    /// Whether the database stopped something slow: a statement, or the wait for the next one in a
-    /// transaction.
+    /// Whether the database interrupted something that was too slow: a statement, or a transaction that waited too long
+    /// for its next one.
     var isTooLong: Bool {
         guard case .postgres(let error) = self else { return false }
         return ["57014", "25P03"].contains(error.sqlState)
     }
 
-    /// Whether another commit was first to claim a purchase or to let one wait under a token. A new
-    /// decision sees that.
+    /// Whether another commit was the first to claim a purchase or to let one wait under a token. A new decision takes
+    /// that into account.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "DD006"
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether an event already exists where the log continues. Heads and events are written
-    /// together, so something other than Deed wrote it, and it blocks the log permanently.
+    /// Whether an event already exists where the log should continue. Heads and events are always written together, so
+    /// something other than Deed wrote the event. It blocks the log permanently.
     var isBlocked: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "23505"
@@ -140,8 +140,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// The fault for the command's sender. For background work, a timeout does not mean that the
-    /// database is away, because it would recur.
+    /// The fault for the command's sender. For background work, a timeout does not mean that the database is
+    /// unreachable, because the timeout would occur again.
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(
@@ -151,7 +151,7 @@ extension LedgerError {
     }
 }
 
-/// Asks the ledger and reduces errors to faults.
+/// Calls the ledger, and turns errors into faults.
 package func faulting<Answer>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(Fault) -> Answer {

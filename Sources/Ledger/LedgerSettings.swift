@@ -9,27 +9,26 @@ package struct LedgerSettings: Sendable {
     package var connection: ConnectionSettings
     /// The clock for recorded instants. It may be a test clock.
     package var clock: @Sendable () -> Instant
-    /// The machine's clock, to compare with the database's; `nil` to skip that.
+    /// The machine's clock, which is compared with the database's; `nil` to skip the comparison.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store the ends of the log that were seen.
+    /// Where to store the furthest ends of the log that have been seen.
     package var memory = LogMemory.none
     package var committers = 2
     /// Connections for reading states. Each handles many reads at a time.
     package var readers = 2
     /// Connections for lists of events, keys and projects.
     package var lookups = 8
-    /// How many commands may wait for one committer, and how many reads for the readers.
+    /// The maximum number of commands waiting for one committer, and of reads waiting for the readers.
     package var queueLimit = 4096
-    /// How many background commands are committed together. A client may have to wait for all of
-    /// them.
+    /// The number of background commands committed together. A client may have to wait for all of them.
     package var backgroundBatch = 50
-    /// The approximate memory for recently used streams.
+    /// The approximate amount of memory for recently used streams.
     package var cachedBytes = 128 << 20
     /// How long a command may wait for an unresponsive database.
     package var patienceMilliseconds: Int64 = 5000
     /// How long a read may wait for an unresponsive database.
     package var readPatienceMilliseconds: Int64 = 2000
-    /// The pause between two checks for what other instances have appended.
+    /// The pause between two queries for what other instances have appended.
     package var tailMilliseconds: Int64 = 50
 
     package init(connection: ConnectionSettings, clock: @escaping @Sendable () -> Instant) {

@@ -10,15 +10,15 @@ package struct SchemaStep: Hashable, Sendable {
     package let name: String
 }
 
-/// The database's schema, compared with what this release needs.
+/// The database's schema, compared with the one that this release needs.
 package struct Schema: ~Copyable {
     /// The newest migration that this release knows.
     package static var needed: Int64 { Migration.all.last?.number ?? 0 }
 
     var link: Link
 
-    /// Migrating needs the login of the schema's owner or of a role that may create the schema. For
-    /// inspection, the service's login is enough.
+    /// A migration needs the login of the schema's owner, or of a role that may create the schema. For an inspection,
+    /// the service's login is enough.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         // Building an index on a large log takes a long time.
@@ -33,13 +33,13 @@ package struct Schema: ~Copyable {
                 try connection.releasedMigrations().last?.number ?? 0
             }
         } catch {
-            // 22023: the role does not exist, because the first migration creates it.
+            // 22023: the role does not exist, because the first migration has not created it yet.
             if case .postgres(let error) = error, error.sqlState == "22023" { return 0 }
             throw error
         }
     }
 
-    /// The database's demands on programs, and its own state.
+    /// What the database requires of programs, and the state of its schema.
     package mutating func standing() throws(LedgerError) -> SchemaStanding {
         let found = try found()
         if found < LogDemand.firstMigration {
@@ -47,7 +47,8 @@ package struct Schema: ~Copyable {
         }
         return try link.settled { connection throws(LedgerError) in
             let demand = try connection.logDemand()
-            // If a newer schema lacks one of this release's steps, no successor of this release created it.
+            // If a newer schema lacks one of this release's steps, it was not created by a later version of this
+            // release.
             if demand.isMet, found > Schema.needed, try !connection.pendingMigrations().isEmpty {
                 return SchemaStanding(migration: found, demand: nil)
             }
@@ -55,7 +56,7 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Throws unless this release can work under the schema, and with the log.
+    /// Throws unless this release can work with the schema and the log.
     package mutating func validate() throws(LedgerError) {
         if let error = try standing().error { throw error }
     }
@@ -67,9 +68,9 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Performs every missing step, each in its own transaction if possible, and reports it. Two
-    /// processes that migrate at once take turns. An empty log then has this program's format. A
-    /// log with events keeps its own format.
+    /// Performs every missing step, each in its own transaction if possible, and reports it. If two processes migrate
+    /// at the same time, they take turns. Afterwards, an empty log has this program's format, while a log with events
+    /// keeps its own.
     package mutating func migrate(
         through last: Int64 = Schema.needed, by program: String? = nil, now: Instant,
         report: (SchemaStep) -> Void
@@ -101,18 +102,18 @@ package struct Schema: ~Copyable {
     }
 }
 
-/// A database's schema and log, compared with what this release knows.
+/// A database's schema and log, compared with those that this release knows.
 package struct SchemaStanding: Sendable {
     /// The newest migration; 0 if there is none.
     package let migration: Int64
-    /// `nil` if the schema is older than the log's formats.
+    /// `nil` if the schema is older than log formats.
     package let demand: LogDemand?
 
     /// Whether a newer release created the schema.
     package var isNewer: Bool { migration > Schema.needed }
 
-    /// Why this release cannot work here; `nil` if it can. A newer schema is no obstacle as long as
-    /// it still supports this release.
+    /// Why this release cannot work with this database; `nil` if it can. A newer schema is no obstacle as long as it
+    /// still supports this release.
     package var error: LedgerError? {
         guard let demand, migration >= Schema.needed else {
             return LedgerError(migrationFound: migration)
@@ -129,7 +130,7 @@ package struct SchemaStanding: Sendable {
 }
 
 extension LedgerError {
-    /// The fault of a schema at that migration; `nil` if there is none.
+    /// The fault if the schema is at that migration; `nil` if there is none.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -165,7 +166,7 @@ extension Connection {
         return applied
     }
 
-    /// The applied migrations. Throws if an unreleased build applied others.
+    /// The applied migrations. Throws if an unreleased build applied any others.
     mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }
@@ -204,8 +205,8 @@ extension Connection {
         return demand
     }
 
-    /// Raises the log's format while no commit is in progress. Each commit either saw the old
-    /// number and has ended, or sees the new one.
+    /// Raises the log's format while no commit is in progress. Every commit either saw the old format and has ended, or
+    /// will see the new one.
     fileprivate mutating func raiseFormat(
         by program: String?, now: Instant, onlyWhileEmpty: Bool
     ) throws(LedgerError) {
@@ -216,7 +217,7 @@ extension Connection {
         try execute([Statement.holdShards(), raise, Statement.commit()])
     }
 
-    /// Creates the service's role, which all databases of the server share.
+    /// Creates the service's role, which all databases on the server share.
     fileprivate mutating func makeServiceRole() throws(LedgerError) {
         do throws(LedgerError) {
             try execute([Statement.migrationRole()])
@@ -227,8 +228,8 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` if none is missing. The first one also creates the schema
-    /// in the same transaction, so no empty schema is left behind.
+    /// Applies the next migration; `nil` if none is missing. The first migration also creates the schema in the same
+    /// transaction, so that no empty schema is left behind.
     fileprivate mutating func apply(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {
@@ -247,14 +248,14 @@ extension Connection {
         return SchemaStep(migration)
     }
 
-    /// Like `apply`, for a migration whose statements each need their own transaction.
+    /// Like `apply`, but for a migration whose statements each need their own transaction.
     private mutating func applyStepwise(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {
         while try !isGranted(Statement.migrationHold()) {
             pause(milliseconds: Connection.pauseBetweenMigrators)
         }
-        // Another process may have performed the step meanwhile.
+        // Another process may have performed the step in the meantime.
         let next = try pendingMigrations().first
         do throws(LedgerError) {
             if let next, next.isStepwise, next.number <= last {
@@ -280,8 +281,8 @@ extension Connection {
 
     private static var pauseBetweenMigrators: Int64 { 50 }
 
-    /// Begins a transaction during which no other process changes the schema. Polls for the lock,
-    /// because a waiting session would block an index that another process builds concurrently.
+    /// Begins a transaction during which no other process changes the schema. It polls for the lock, because a session
+    /// that waits for the lock would block an index that another process is building concurrently.
     mutating func beginAlone() throws(LedgerError) {
         while true {
             try execute([Statement.begin()])

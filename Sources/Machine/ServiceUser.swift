@@ -1,10 +1,10 @@
 import CProcess
 package import Glibc
 
-/// The unprivileged user under which services started by root run. An attacker who exploits a
-/// service then gets no root rights.
+/// The unprivileged user under which services run if they are started by root. An attacker who
+/// exploits such a service does not gain root privileges.
 package struct ServiceUser: Sendable, Equatable {
-    /// The users to try, in this order, if none is named.
+    /// The users to try, in this order, if no user is named.
     package static let usual = ["deed", "postgres"]
 
     package let name: String
@@ -29,18 +29,18 @@ package struct ServiceUser: Sendable, Equatable {
         home = String(cString: entry.pw_dir)
     }
 
-    /// The first of the usual users that exists on this machine.
+    /// The first of the usual users who exists on this machine.
     package static var usualOne: ServiceUser? {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }
 
-    /// Permanently switches every thread of this process to this user. If it returns `false`, the
-    /// system refused, and the process must exit.
+    /// Permanently switches all threads of this process to this user. If it returns `false`, the
+    /// system has refused the switch, and the process must exit.
     package func become() -> Bool {
         guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
             return false
         }
-        // If the process can still become root, the switch did not work.
+        // If the process can still become root, the switch has not worked.
         guard setuid(0) != 0, getuid() == id, geteuid() == id, getegid() == group else {
             return false
         }

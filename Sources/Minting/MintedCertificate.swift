@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Core
 
-/// The content of a certificate. Changing one member makes it a forgery.
+/// The content of a certificate to mint. Changing a single member makes it a forgery.
 package struct CertificatePlan: Sendable {
     package enum Usage: String, Sendable {
         case signing = "critical,digitalSignature"
@@ -10,17 +10,18 @@ package struct CertificatePlan: Sendable {
     package var name: String
     package var notBefore: Instant
     package var notAfter: Instant
-    /// The basic constraints in OpenSSL's notation; `nil` omits them.
+    /// The basic constraints in OpenSSL's notation; `nil` to omit them.
     package var constraints: String?
     package var usage: Usage?
-    /// The object identifiers of marker extensions.
+    /// The object identifiers of the marker extensions.
     package var markers: [String]
     /// The object identifier of an unknown critical extension.
     package var criticalExtension: String?
     package var digest: MintedDigest = .sha256
-    /// Whether the certificate has identifiers for its own key and its issuer's, as strict chain readers require.
+    /// Whether the certificate contains identifiers for its own key and its issuer's key, which strict verifiers
+    /// require.
     package var hasKeyIdentifiers = false
-    /// An issuer name that is not that of the signing key's owner.
+    /// An issuer name that differs from the name of the signing key's owner.
     package var issuerName: String?
 
     package static let leafMarker = "1.2.840.113635.100.6.11.1"
@@ -58,7 +59,7 @@ package struct MintedCertificate: Sendable {
     package let key: MintedKey
     package let name: String
 
-    /// Issues a certificate for `key`. Without an issuer, it is self-signed.
+    /// Issues a certificate for `key`. If there is no issuer, the certificate is self-signed.
     package init(_ plan: CertificatePlan, key: MintedKey, issuer: MintedCertificate? = nil) {
         guard let certificate = X509_new() else { preconditionFailure("out of memory") }
         defer { X509_free(certificate) }

@@ -1,4 +1,4 @@
-/// A root, an intermediate and a leaf, like those of a store.
+/// A root, an intermediate and a leaf, like those that a store uses.
 package struct MintedChain: Sendable {
     package var root: MintedCertificate
     package var intermediate: MintedCertificate
@@ -27,23 +27,23 @@ package struct MintedChain: Sendable {
     }
 
     package enum Kind: Sendable {
-        /// A chain with RSA keys, as for signing receipts.
+        /// A chain with RSA keys, like those that sign receipts.
         case receipts
-        /// A chain with elliptic-curve keys, as for signing transactions.
+        /// A chain with elliptic-curve keys, like those that sign transactions.
         case transactions
     }
 
     /// The certificates from the leaf to the root.
     package var certificates: [MintedCertificate] { [leaf, intermediate, root] }
 
-    /// The same chain with another leaf, issued by the same intermediate for the same key.
+    /// The same chain with a different leaf, issued by the same intermediate for the same key.
     package func with(leaf plan: CertificatePlan) -> MintedChain {
         var copy = self
         copy.leaf = MintedCertificate(plan, key: leaf.key, issuer: intermediate)
         return copy
     }
 
-    /// The same chain with another intermediate for the same key.
+    /// The same chain with a different intermediate for the same key.
     package func with(intermediate plan: CertificatePlan) -> MintedChain {
         var copy = self
         copy.intermediate = MintedCertificate(plan, key: intermediate.key, issuer: root)

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key pair that belongs to no real store. It was generated for this run, or is kept by a practice store.
+/// A key pair that does not belong to a real store. It was generated for this run, or is kept by a practice store.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`.
 package final class MintedKey: @unchecked Sendable {
@@ -27,7 +27,7 @@ package final class MintedKey: @unchecked Sendable {
         handle = key
     }
 
-    /// Reads a key in the form of `pem`; `nil` for anything else.
+    /// Reads a key in the format of `pem`; `nil` for anything else.
     package init?(pem: String) {
         // OpenSSL does not copy the text here, and reads it later.
         let key = Array(pem.utf8).withUnsafeBytes { bytes in
@@ -43,7 +43,7 @@ package final class MintedKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// The private key in PKCS#8, the form in which App Store Connect issues keys.
+    /// The private key in PKCS#8, the format in which App Store Connect issues keys.
     package var pem: String {
         let buffer = BIO_new(BIO_s_mem())
         defer { BIO_free(buffer) }
@@ -55,7 +55,7 @@ package final class MintedKey: @unchecked Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A signature over `bytes` in OpenSSL's form: PKCS#1 for RSA, DER for elliptic curves.
+    /// A signature over `bytes` in OpenSSL's format: PKCS#1 for RSA, DER for elliptic curves.
     package func sign(_ bytes: [UInt8], _ digest: MintedDigest) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -67,7 +67,7 @@ package final class MintedKey: @unchecked Sendable {
         return Array(signature[..<count])
     }
 
-    /// An ES256 signature in the form of JWS: r and s in 32 bytes each.
+    /// An ES256 signature in the format of JWS: r and s, with 32 bytes each.
     package func signRaw(_ bytes: [UInt8]) -> [UInt8] {
         let der = sign(bytes, .sha256)
         let parsed = der.withUnsafeBufferPointer { buffer in
@@ -83,7 +83,7 @@ package final class MintedKey: @unchecked Sendable {
         return raw
     }
 
-    /// Whether `signature` is this key's ES256 signature in the form of JWS.
+    /// Whether `signature` is an ES256 signature by this key, in the format of JWS.
     package func verifies(raw signature: [UInt8], over bytes: [UInt8]) -> Bool {
         guard signature.count == 64, let parsed = ECDSA_SIG_new() else { return false }
         defer { ECDSA_SIG_free(parsed) }

@@ -1,10 +1,10 @@
 package import Core
 internal import JSON
 
-/// Twelve steps in the life of a subscription, and some coin purchases, each with its evidence.
+/// Twelve steps in the life of a subscription and a few coin purchases, each with its evidence.
 package struct MintedLife: Sendable {
-    /// One piece of evidence that arrives: a customer's back end submits it, or the store posts it if there is no
-    /// customer.
+    /// A piece of evidence that arrives. It is submitted by a customer's back end, or posted by the store if there is
+    /// no customer.
     package struct Delivery: Sendable {
         package let customer: String?
         package let body: String
@@ -15,11 +15,11 @@ package struct MintedLife: Sendable {
         var renewal: RenewalPlan?
     }
 
-    /// How many transactions the store created.
+    /// The number of transactions that the store creates.
     package static let transactions = 7
-    /// The remaining coins.
+    /// The number of coins left at the end.
     package static let coins: Int64 = 100
-    /// How many days pass from the first step until after the last one.
+    /// The number of days from before the first step until after the last one.
     package static let days: Int64 = 210
 
     package let customer: String
@@ -69,7 +69,7 @@ package struct MintedLife: Sendable {
         ]
     }
 
-    /// Two purchases of a hundred coins each, one of which is refunded.
+    /// Two purchases of a hundred coins each. One of them is refunded.
     private static func coins(_ number: Int, _ start: Instant) -> [Step] {
         let day = { (count: Int64) in start.advanced(byMilliseconds: count * 86_400_000) }
         let kept = Sale("\(number)-6", "coins.100", .consumable, at: day(10))
@@ -81,7 +81,7 @@ package struct MintedLife: Sendable {
         return [Step(sale: kept), Step(sale: returned), Step(sale: refund)]
     }
 
-    /// Each step once from the client and once from the store, with identical signed bytes.
+    /// Each step arrives twice, from the client and from the store, with identical signed bytes.
     package var deliveries: [Delivery] {
         steps.enumerated().flatMap { number, step in
             let signed = store.transaction(step.sale)

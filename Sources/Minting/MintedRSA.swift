@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension MintedKey {
-    /// Whether `signature` is this RSA key's RS256 signature.
+    /// Whether `signature` is an RS256 signature by this RSA key.
     package func verifies(rs256 signature: [UInt8], over bytes: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -12,7 +12,7 @@ extension MintedKey {
         return isGenuine
     }
 
-    /// The modulus of the RSA key, as JSON Web Key Sets contain it.
+    /// The modulus of the RSA key, as in JSON Web Key Sets.
     package var modulus: [UInt8] { number("n") }
     package var exponent: [UInt8] { number("e") }
 

@@ -1,4 +1,4 @@
-/// Writes ASN.1 without a library, so that every octet can be forged.
+/// Writes ASN.1 without a library, so that each octet can be forged.
 package enum ASN1 {
     package static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         if content.count < 0x80 { return [tag, UInt8(content.count)] + content }
@@ -11,7 +11,7 @@ package enum ASN1 {
         return [tag, 0x80 | UInt8(length.count)] + length + content
     }
 
-    /// The same element in BER's indefinite form.
+    /// The same element, encoded in BER with indefinite length.
     package static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag, 0x80] + content + [0, 0]
     }
@@ -50,7 +50,7 @@ package enum ASN1 {
     private static func oid(_ content: [UInt8]) -> [UInt8] { element(0x06, content) }
 }
 
-/// One attribute of a receipt, with its encoded value.
+/// An attribute of a receipt, with its encoded value.
 package struct ReceiptAttribute: Sendable {
     package var number: Int64
     package var value: [UInt8]
@@ -66,7 +66,7 @@ package struct ReceiptAttribute: Sendable {
 }
 
 extension [ReceiptAttribute] {
-    /// The SET of these attributes, in their current order.
+    /// The SET of these attributes, in the given order.
     package var encoded: [UInt8] { ASN1.set(map(\.encoded)) }
 
     package subscript(attribute number: Int64) -> [UInt8]? {
@@ -102,7 +102,7 @@ extension [ReceiptAttribute] {
         ]
     }
 
-    /// The attributes of a sandbox receipt for `ReceiptPlan.device`.
+    /// The attributes of a sandbox receipt for the device `ReceiptPlan.device`.
     package static func receipt(
         purchases: [[ReceiptAttribute]] = [.purchase()]
     ) -> [ReceiptAttribute] {
@@ -122,11 +122,11 @@ extension [ReceiptAttribute] {
     }
 }
 
-/// The content of a PKCS#7 receipt to mint. Changing one member makes it a forgery.
+/// The content of a PKCS#7 receipt to mint. Changing a single member makes it a forgery.
 package struct ReceiptPlan: Sendable {
     package enum Form: Sendable {
         case der
-        /// BER with indefinite lengths, and with the content in pieces.
+        /// BER with indefinite lengths and with the content in several pieces.
         case ber
     }
     /// The vendor identifier `00010203-0405-0607-0809-0a0b0c0d0e0f`.
@@ -141,7 +141,7 @@ package struct ReceiptPlan: Sendable {
     package var outerType = ASN1.signedData
     package var innerType = ASN1.data
     package var hasContent = true
-    /// How many times the only signer is listed.
+    /// How many times the only signer appears in the list of signers.
     package var signerCount = 1
     package var certificates: [[UInt8]]
     package var signer: MintedCertificate

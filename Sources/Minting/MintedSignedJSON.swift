@@ -1,12 +1,12 @@
 package import Core
 package import JSON
 
-/// The content of a JSON Web Signature to mint. Changing one member makes it a forgery.
+/// The content of a JSON Web Signature to mint. Changing a single member makes it a forgery.
 package struct SignedJSONPlan: Sendable {
     package var payload: JSON
     package var algorithm: JSON? = "ES256"
     package var certificates: [[UInt8]]
-    /// Additional members of the header.
+    /// Additional members in the header.
     package var extraHeader: [(String, JSON)] = []
     package var key: MintedKey
 
@@ -38,7 +38,7 @@ package struct SignedJSONPlan: Sendable {
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 
-/// Payloads with all their usual members. Tests change or remove some to forge them.
+/// Payloads with all of their usual members. Tests change or remove members to forge them.
 package struct Payload: Sendable {
     package private(set) var members: [(name: String, value: JSON)]
 
@@ -71,7 +71,7 @@ package struct Payload: Sendable {
 }
 
 extension Payload {
-    /// A signing time within the minted leaf's lifetime: 2023-05-01T10:00:00Z.
+    /// A signing time within the lifetime of the minted leaf: 2023-05-01T10:00:00Z.
     package static let signedAt = Instant(milliseconds: 1_682_935_200_000)
     package static let bundleID = "com.example.app"
 

@@ -1,13 +1,13 @@
 package import Core
 internal import JSON
 
-/// A store that signs what happens in a test. Its certificates are valid for years.
+/// A store that signs statements about what happens in a test. Its certificates are valid for years.
 package struct MintedStore: Sendable {
     package var environment = "Production"
     package var bundleID = Payload.bundleID
-    /// The app's number in notifications.
+    /// The app's number, as stated in notifications.
     package var appleID: Int64?
-    /// The price of each of its sales, in thousandths.
+    /// The price of each of the store's sales, in thousandths of the currency's unit.
     package var price: Int64?
 
     package init(environment: String = "Production") {
@@ -65,7 +65,7 @@ package struct MintedStore: Sendable {
         return payload
     }
 
-    /// The store's signed statement about the next renewal of a subscription.
+    /// The store's signed statement about a subscription's next renewal.
     package func renewal(_ plan: RenewalPlan) -> String {
         var payload = Payload([
             ("originalTransactionId", .string(plan.original)),
@@ -99,7 +99,7 @@ package struct MintedStore: Sendable {
         return body.text
     }
 
-    /// The body about a parent who withdraws consent to the use of the app.
+    /// The body of a notification about a parent who withdraws consent to the use of the app.
     package func rescission(of account: String, id: String, at instant: Instant) -> String {
         let app = appTransaction(originalVersion: "1.0", account: account, at: instant)
         let payload = Payload([
@@ -215,7 +215,7 @@ package struct Sale: Sendable {
     }
 }
 
-/// What a subscription's renewal info says in a test.
+/// The content of a subscription's renewal info in a test.
 package struct RenewalPlan: Sendable {
     package var original: String
     package var product: String
@@ -263,7 +263,7 @@ extension ProductKind {
 }
 
 extension Instant {
-    /// The instant in whole seconds, because receipts have no fractions.
+    /// The instant in whole seconds, because the times in receipts have no fractions.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

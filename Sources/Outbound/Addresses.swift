@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// An IPv4 or IPv6 address, in 4 or 16 bytes.
+/// An IPv4 or IPv6 address, stored in 4 or 16 bytes.
 package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -28,7 +28,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// All addresses with the same leading bits, such as `10.0.0.0/8`.
+/// All addresses that start with the same bits, such as `10.0.0.0/8`.
 package struct NetworkRange: Hashable, Sendable {
     private let start: NetworkAddress
     private let bits: Int
@@ -59,7 +59,7 @@ package struct NetworkRange: Hashable, Sendable {
     }
 }
 
-/// The addresses that a request may reach: public ones, and those that the operator allowed.
+/// The addresses that requests may reach: public ones, and those that the operator allowed.
 package struct AddressRules: Sendable {
     package let opened: [NetworkRange]
 
@@ -67,7 +67,7 @@ package struct AddressRules: Sendable {
         self.opened = opened
     }
 
-    /// Parses a list like `10.0.0.0/8,127.0.0.1`; `nil` if any part is invalid.
+    /// Parses a list such as `10.0.0.0/8,127.0.0.1`; `nil` if any entry is invalid.
     package init?(_ text: String) {
         var opened: [NetworkRange] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -90,13 +90,13 @@ package struct AddressRules: Sendable {
             }
     }
 
-    /// Whether requests to this host name are allowed. Only a lookup shows which addresses the name has.
+    /// Whether requests to this host name are allowed. The addresses of the name are known only after a lookup.
     package func allow(host: String) -> Bool {
         let names = host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]
         return names.contains { NetworkAddress($0).map(allow) ?? true }
     }
 
-    /// Addresses that no internet server has, from IANA's special-purpose registries.
+    /// Addresses that internet servers never have, from IANA's special-purpose registries.
     private static let closed: [NetworkRange] = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
         "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",
@@ -107,7 +107,7 @@ package struct AddressRules: Sendable {
 }
 
 extension NetworkAddress {
-    /// IPv4 addresses embedded in an IPv6 one: mapped, compatible, NAT64 and 6to4.
+    /// The IPv4 addresses embedded in an IPv6 address: mapped, compatible, NAT64 and 6to4.
     fileprivate var embedded: [NetworkAddress] {
         if bytes.count != 16 { return [] }
         let zeros = bytes.prefix(10).allSatisfy { $0 == 0 }
@@ -126,7 +126,7 @@ extension NetworkAddress {
 /// A function that looks up a host's addresses.
 package typealias Resolve = @Sendable (_ host: String) -> [NetworkAddress]
 
-/// The addresses that the system finds for a name; empty if there are none. The lookup may take a while.
+/// The addresses that the system finds for a name; empty if there are none. The lookup may take some time.
 package func systemAddresses(of host: String) -> [NetworkAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -143,7 +143,7 @@ package func systemAddresses(of host: String) -> [NetworkAddress] {
 }
 
 extension NetworkAddress {
-    /// `nil` for other address families.
+    /// `nil` if the address belongs to another family.
     init?(at address: UnsafePointer<sockaddr>) {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = http_address(address, &bytes)
@@ -151,7 +151,7 @@ extension NetworkAddress {
         self.init(Array(bytes.prefix(Int(count))))
     }
 
-    /// The address that curl is about to open a socket for.
+    /// The address for which curl is about to open a socket.
     init?(at address: UnsafePointer<curl_sockaddr>) {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = http_socket_address(address, &bytes)

@@ -1,21 +1,21 @@
 import CCurl
 import Threading
 
-/// Sends many requests at once on one thread, over connections that it keeps open.
+/// Sends many requests at once on a single thread, over connections that it keeps open.
 ///
-/// Requests with the same `lane` share a small number of places. A lane whose server hangs therefore takes no
-/// places from other lanes. The courier always verifies certificates, and never follows redirects or uses proxies.
+/// Requests with the same `lane` share a small number of places, so a lane whose server hangs does not take places away
+/// from other lanes. The courier always verifies certificates, and never follows redirects or uses proxies.
 package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
-        /// How many requests from one lane may run at a time.
+        /// The maximum number of running requests per lane.
         package var perLane = 4
-        /// How many requests may be running or waiting in all lanes together.
+        /// The maximum number of running and waiting requests in all lanes together.
         package var requests = 1024
-        /// How many requests from one lane may be running or waiting.
+        /// The maximum number of running and waiting requests per lane.
         package var ofLane = Int.max
-        /// How many idle connections stay open.
+        /// The maximum number of idle connections that stay open.
         package var idleConnections = 32
 
         package init() {}
@@ -32,9 +32,9 @@ package final class Courier: Sendable {
         var waiting: [Parcel] = []
         var underWay: [String: Int] = [:]
         var count = 0
-        /// How many requests are running or waiting, by lane.
+        /// The number of running and waiting requests, by lane.
         var counts: [String: Int] = [:]
-        /// Whether the thread was woken and has not checked for work since.
+        /// Whether the thread was woken and has not checked for work since then.
         var isWoken = false
         var isClosing = false
         var isOver = false
@@ -52,11 +52,11 @@ package final class Courier: Sendable {
     }
     private let state = Monitor(State())
     private let limits: Limits
-    /// Used only by the courier's thread, except for waking that thread, which curl allows from any thread.
+    /// Used only by the courier's thread. The one exception is waking that thread, which curl allows from any thread.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    /// With `rules`, requests can reach only the addresses that the rules allow. The CA file is trusted in addition
-    /// to the system's certificates.
+    /// If `rules` are given, requests can reach only the addresses that the rules allow. The CA file is trusted in
+    /// addition to the system's certificates.
     package init(
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
     ) throws(OutboundError) {
@@ -75,7 +75,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Calls `respond` exactly once, on the courier's own thread. Long work belongs on another thread.
+    /// Calls `respond` exactly once, on the courier's own thread. Long work should move to another thread.
     package func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Answer) -> Void
     ) {
@@ -103,7 +103,7 @@ package final class Courier: Sendable {
         return try answer.wait { $0 }.get()
     }
 
-    /// Cancels all running and waiting requests. Returns once every sender has an answer.
+    /// Cancels all running and waiting requests. Returns once all senders have an answer.
     package func close() {
         state.change { state in
             state.isClosing = true
@@ -118,7 +118,7 @@ package final class Courier: Sendable {
             round.perform()
             let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
-            // Requests that have ended make room for waiting ones.
+            // Requests that have ended make room for those that are waiting.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())
@@ -133,7 +133,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// The waiting parcels that get a place in their lane. Parcels that waited too long get an error.
+    /// The waiting parcels that get a place in their lane. Parcels that have waited too long get an error.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -190,7 +190,7 @@ package final class Courier: Sendable {
     }
 }
 
-/// The requests that are running on one thread.
+/// The requests that are running on the thread.
 private struct Round {
     struct Ended {
         let lane: String
@@ -209,7 +209,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// When a server last timed out, by origin.
+    /// For each origin, when a server last timed out.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -231,7 +231,7 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time limit is enforced here, because curl would reuse a connection after abandoning its
+        // The time limit is enforced here. If curl enforced it, curl would reuse the connection after abandoning the
         // request.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
@@ -245,8 +245,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Whether running requests may hold a connection on which the server fell silent. That connection closes
-    /// after its last request, and gets no new requests before that.
+    /// Whether running requests may be using a connection on which the server fell silent. Such a connection closes
+    /// after its last request, and gets no new requests until then.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {
@@ -261,7 +261,7 @@ private struct Round {
         curl_multi_perform(pool, &running)
     }
 
-    /// Waits for network activity, for a wake-up from another thread, or until the time is up.
+    /// Waits for network activity or for a wake-up from another thread, or until the time is up.
     func poll(milliseconds: Int32) {
         curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
     }
@@ -276,7 +276,7 @@ private struct Round {
         return ended
     }
 
-    /// Removes and returns the exchanges whose server did not start or finish its answer in time.
+    /// Removes and returns the exchanges in which the server did not start or finish its answer in time.
     mutating func takeOverdue(at now: Int64) -> [Ended] {
         let overdue = exchanges.filter { _, exchange in
             exchange.deadline <= now

@@ -7,9 +7,9 @@ package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let trust: Trust
 
-    /// `caFile` contains PEM certificates to trust instead of the system's. `unixSocket` is the socket to connect to
+    /// `caFile` contains PEM certificates to trust instead of the system's. `unixSocket` is a socket to connect to
     /// instead of the URL's host. `acceptsAnyName` is for a `caFile` that contains the server's own certificate: the
-    /// certificate identifies the server, so its name does not matter.
+    /// certificate itself identifies the server, so the name in it does not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {
@@ -24,10 +24,10 @@ package struct HTTPClient: ~Copyable {
 
     private var curl: UnsafeMutableRawPointer { UnsafeMutableRawPointer(handle) }
 
-    /// Sends a request and waits for the complete answer. Only one call at a time is allowed.
+    /// Sends a request and waits for the complete answer. Calls must not overlap.
     package mutating func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
     {
-        // Clears the options of the previous request and keeps its connection.
+        // Clears the options of the previous request but keeps its connection.
         curl_easy_reset(curl)
         let transfer = try Transfer(request, on: curl, trust)
         let code = curl_easy_perform(curl)

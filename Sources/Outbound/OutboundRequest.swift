@@ -5,19 +5,19 @@ package struct OutboundRequest: Sendable {
     package var url: String
     package var headers: [(String, String)]
     package var body: [UInt8]
-    /// The limit for the whole exchange, from the name lookup to the last byte.
+    /// The time limit for the whole exchange, from the name lookup to the last byte.
     package var timeoutMilliseconds = 10_000
-    /// The limit for establishing the connection.
+    /// The time limit for establishing the connection.
     package var connectMilliseconds = 5000
-    /// The limit for the first byte of the answer. It applies only to requests that a courier sends.
+    /// The time limit for the first byte of the answer. It applies only to requests sent by a courier.
     package var firstByteMilliseconds = 10_000
-    /// Requests with the same lane share a few of the courier's places.
+    /// Requests in the same lane share a small number of the courier's places.
     package var lane = ""
-    /// How many places the lane has, if it is not the courier's usual number.
+    /// The number of places in the lane, if it differs from the courier's usual number.
     package var places: Int?
-    /// The longest reply body to read.
+    /// The maximum size of the reply body, in bytes.
     package var replyLimit = 16 << 20
-    /// Whether a longer reply body is truncated. Otherwise it is an error.
+    /// Whether a larger reply body is truncated. Otherwise, it is an error.
     package var cutsReply = false
 
     package init(
@@ -30,14 +30,14 @@ package struct OutboundRequest: Sendable {
         self.body = body
     }
 
-    /// Scheme, host and port. Requests to the same origin may share a connection.
+    /// The scheme, host and port. Requests to the same origin may share a connection.
     var origin: Substring {
         let path = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
             .prefix(3)
         return url[..<(path.last?.endIndex ?? url.endIndex)]
     }
 
-    /// Whether no part contains control characters. A line break in a value could add headers.
+    /// Whether every part is free of control characters. A line break in a value could add headers.
     var isWellFormed: Bool {
         let texts = [method, url] + headers.flatMap { [$0.0, $0.1] }
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
@@ -49,18 +49,18 @@ package struct OutboundRequest: Sendable {
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
-        // curl omits a header with an empty value unless a semicolon replaces the colon.
+        // curl leaves out a header with an empty value unless a semicolon takes the place of the colon.
         return lines + headers.map { $0.1.isEmpty ? "\($0.0);" : "\($0.0): \($0.1)" }
     }
 }
 
-/// Another server's answer, with any status code.
+/// The answer from another server, with any status code.
 package struct OutboundResponse: Sendable {
     package var status: Int
     package var headers: [(String, String)]
     package var body: [UInt8]
 
-    /// The first value of a header, whose name is case-insensitive.
+    /// The first value of a header. The case of the name does not matter.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -74,7 +74,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
     case timedOut(milliseconds: Int)
     case replyTooLarge(limit: Int)
     case brokenOff(detail: String)
-    /// Nothing was sent, because such requests may not reach the address.
+    /// Nothing was sent, because requests of this kind may not reach the address.
     case forbidden(address: String)
     /// The sender is shutting down.
     case cancelled
@@ -94,7 +94,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at once"
         case .brokenOff(let detail):
             "the exchange was interrupted: \(detail); try again"
-        // Omits the address, which may belong to a network that is not the reader's business.
+        // The address is left out, because it may belong to a network that is not the reader's business.
         case .forbidden:
             "the name has no public address; the operator can allow its address with --webhook-allow"
         case .cancelled: "the request was cancelled because Deed is stopping; send it again"

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Which certificates a client trusts, and which addresses it connects to.
+/// The certificates that a client trusts, and the addresses to which it connects.
 struct Trust: Sendable {
     /// PEM certificates to trust instead of the system's.
     var caFile: String?
@@ -11,11 +11,12 @@ struct Trust: Sendable {
     var acceptsAnyName = false
     /// Whether `caFile` is trusted in addition to the system's certificates, which are in a folder.
     var addsToSystem = false
-    /// The addresses that may be connected to; `nil` for all.
+    /// The addresses to which connections are allowed; `nil` for all.
     var rules: AddressRules?
 }
 
-/// One exchange on a curl handle: the request, and the answer so far. It must live as long as curl uses it.
+/// An exchange on a curl handle: the request, and the part of the answer that has arrived. It must live for as long as
+/// curl uses it.
 final class Transfer {
     private static let headLimit = 64 << 10
 
@@ -34,7 +35,7 @@ final class Transfer {
     /// Whether any part of the answer has arrived.
     private(set) var hasBegun = false
 
-    /// Sets up the handle. Throws if curl does not accept the request.
+    /// Sets up the handle. Throws if curl rejects the request.
     init(
         _ request: OutboundRequest, on curl: UnsafeMutableRawPointer, _ trust: Trust
     ) throws(OutboundError) {
@@ -69,10 +70,11 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
-            // A slow name server delays only its own request, because curl does not wait for the lookup's thread.
+            // A slow name server delays only its own request, because curl does not wait for the thread that does the
+            // lookup.
             (CURLOPT_QUICK_EXIT, 1),
         ]
-        // An empty name disables proxies, even if environment variables set one.
+        // An empty name disables proxies, even those set by environment variables.
         var texts: [(CURLoption, String)] = [
             (CURLOPT_PROXY, ""), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_URL, request.url),
         ]
@@ -111,8 +113,7 @@ final class Transfer {
     fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard let rules else { return true }
         guard let address = NetworkAddress(at: address) else { return false }
-        // Plain HTTP may reach only addresses that the operator allowed, whatever the name resolves
-        // to at the moment.
+        // Plain HTTP may reach only addresses that the operator allowed, whatever addresses the name currently has.
         let isPlain = request.url.lowercased().hasPrefix("http://")
         if isPlain ? rules.isOpened(address) : rules.allow(address) { return true }
         refused = address
@@ -144,7 +145,7 @@ final class Transfer {
         }
     }
 
-    /// Processes one line of the head. The final answer's headers replace those of an interim answer.
+    /// Processes one line of the head. The headers of the final answer replace those of an interim answer.
     fileprivate func take(line: Substring) -> Bool {
         hasBegun = true
         headBytes += line.utf8.count
@@ -203,10 +204,10 @@ private func socketWanted(
     return transfer.mayConnect(to: address) ? http_open_socket(address) : CURL_SOCKET_BAD
 }
 
-/// Initializes the library for the process, once.
+/// Initializes the library once for the process.
 enum CurlLibrary {
     static let isReady: Bool = {
-        // OpenSSL may write to connections that the other side has closed.
+        // OpenSSL may write to connections that the other side has already closed.
         signal(SIGPIPE, SIG_IGN)
         return curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
     }()

@@ -9,19 +9,19 @@ struct AccessToken: Hashable, Sendable {
 
     private static let renewedEarly: Int64 = 5 * 60 * 1000
 
-    /// Whether the token may still be used. If the clock was set back to before the token was issued, its expiry is
+    /// Whether the token can still be used. If the clock was set back to before the token was issued, the expiry is
     /// meaningless.
     func isGood(at now: Instant) -> Bool {
         given <= now && now < until.advanced(byMilliseconds: -Self.renewedEarly)
     }
 }
 
-// Printing a token by mistake must reveal nothing.
+// If a token is printed by mistake, it must not be revealed.
 extension AccessToken: CustomStringConvertible {
     var description: String { "an access token" }
 }
 
-/// The access tokens of service accounts. Deed requests each token once, however many calls are waiting for it.
+/// The access tokens of service accounts. Each token is requested only once, however many calls are waiting for it.
 final class AccessTokens: Sendable {
     typealias Answer = Result<AccessToken, StoreTrouble>
     private static let limit = 1000
@@ -31,8 +31,8 @@ final class AccessTokens: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The account's token; `ask` requests a new one if there is no valid one. If a request fails, all callers that
-    /// waited for it get the error, and the next call requests the token again.
+    /// The account's token. If there is no valid one, `ask` requests a new one. If the request fails, all callers that
+    /// waited for it get the error, and the next call makes a new request.
     func token(
         of key: ServiceAccountKey, now: Instant, until time: PlayTime,
         ask: @escaping @Sendable () -> Course<Answer>
@@ -46,7 +46,7 @@ final class AccessTokens: Sendable {
         }
         if !isMine {
             return question.joined(until: time, late: .failure(.outOfTime)).then { answer in
-                // The caller that made the request may have had less time than this one.
+                // The caller that made the request may have had less time than this caller.
                 guard case .failure(.unavailable) = answer, time.left != nil else {
                     return .ended(answer)
                 }
@@ -59,7 +59,7 @@ final class AccessTokens: Sendable {
         }
     }
 
-    /// Drops a token that the store does not accept.
+    /// Drops a token that the store has rejected.
     func drop(_ token: AccessToken, of key: ServiceAccountKey) {
         questions.change(wake: .none) { questions in
             if case .success(token)? = questions[key]?.end { questions[key] = nil }
@@ -68,7 +68,7 @@ final class AccessTokens: Sendable {
 }
 
 extension Flight<AccessTokens.Answer> {
-    /// Whether the request is still running, or has returned a valid token.
+    /// Whether the request is still running or has returned a valid token.
     fileprivate func isUsable(at now: Instant) -> Bool {
         switch end {
         case nil: true

@@ -1,6 +1,6 @@
 internal import Threading
 
-/// One question, and the callers that are waiting for its answer.
+/// A question in progress, and the callers that are waiting for its answer.
 final class Flight<End: Sendable>: Sendable {
     private struct State: Sendable {
         var end: End?
@@ -12,10 +12,10 @@ final class Flight<End: Sendable>: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The question's result, if it has arrived.
+    /// The result of the question; `nil` until it has arrived.
     var end: End? { state.change(wake: .none) { $0.end } }
 
-    /// The question's result, without asking again; `late` if it does not arrive in time.
+    /// The result of the question, without asking again. `late` is the result if it does not arrive in time.
     func joined(until time: PlayTime, late: End) -> Course<End> {
         .wait { [self] resume in
             let go = { @Sendable (end: End) in resume(.work { .ended(end) }) }
@@ -43,7 +43,7 @@ final class Flight<End: Sendable>: Sendable {
     }
 }
 
-/// The questions that are in progress. Callers with the same question share one answer.
+/// The questions that are in progress. Callers with the same question share an answer.
 final class Flights<Key: Hashable & Sendable, End: Sendable>: Sendable {
     private let underWay = Monitor<[Key: Flight<End>]>([:])
     private let alarms: Alarms

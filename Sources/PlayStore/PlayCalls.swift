@@ -4,7 +4,7 @@ internal import JSON
 internal import StoreAccess
 internal import Threading
 
-/// The calls that people make to Google with `deed store` and `deed app check`.
+/// The calls that people make to Google through `deed store` and `deed app check`.
 extension PlayStoreClient {
     package func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
@@ -21,7 +21,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// An order, as Google describes it.
+    /// An order, as described by Google.
     func order(_ id: String, of app: StoreApp) throws(StoreTrouble) -> PlayOrder {
         try reading(.order(id, of: app), PlayTime(patience)) { bytes throws(EvidenceRefusal) in
             PlayOrder(try? JSON.read(bytes))
@@ -57,7 +57,7 @@ extension PlayStoreClient {
         return answer
     }
 
-    /// Google's statement about a token, as evidence.
+    /// Google's statement about a token, in the form of evidence.
     func answer(_ key: PlayTokenKey) throws(StoreTrouble) -> StoreAnswer {
         let chain = try chain(key, PlayTime(patience)).awaited().get()
         let app = TrustedApp(id: key.app.key.id, appleID: nil)
@@ -76,7 +76,8 @@ extension PlayStoreClient {
     private static let noToken = "deed-app-check-asks-for-a-token-that-no-purchase-has"
     private static let noOrder = "GPA.0000-0000-0000-00000"
 
-    /// Asks for a purchase or an order that does not exist, because Google first checks whether the account may ask.
+    /// Asks for a purchase or an order that does not exist. This works as a test, because Google checks first whether
+    /// the account is allowed to ask.
     private func probe(_ probe: StoreProbe, of app: StoreApp) throws(StoreTrouble) {
         do throws(StoreTrouble) {
             switch probe {
@@ -95,9 +96,9 @@ extension PlayStoreClient {
 struct PlayOrder: Hashable, Sendable {
     let id: String
     let token: String
-    /// The order's state, in Google's words.
+    /// The state of the order, in Google's words.
     let state: String?
-    /// The product of the order's first item.
+    /// The product of the first item in the order.
     let product: ProductID?
 
     init?(_ json: JSON?) {
@@ -120,7 +121,7 @@ extension PlayOrder? {
 }
 
 extension StoreCall {
-    /// What to do instead of a call that Google's API does not offer.
+    /// What to do instead, for a call that Google's API does not offer.
     fileprivate var remedy: String {
         switch self {
         case .transaction, .history, .refunds, .standings, .installation:

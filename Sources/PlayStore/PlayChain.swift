@@ -13,9 +13,9 @@ struct PlayTokenKey: Hashable, Sendable {
     var kind: ProductKind?
 }
 
-/// A purchase and the earlier purchases that it continues, as Google states them.
+/// A purchase and the earlier purchases that it continues, according to Google.
 struct PlayChain: Sendable {
-    /// One of Google's answers.
+    /// One of the answers from Google.
     struct Link: Sendable {
         let kind: EvidenceKind
         let token: String
@@ -33,7 +33,7 @@ struct PlayChain: Sendable {
     }
     /// The answers, oldest first.
     var links: [Link] = []
-    /// The oldest purchase that is named; `nil` if it is the oldest one in `links`.
+    /// The oldest purchase in the chain that has a name; `nil` if it is the oldest one in `links`.
     var root: TransactionID?
     var standing = Standing.settled
 }
@@ -46,7 +46,7 @@ private enum PlayForm: Hashable {
 }
 
 extension PlayTokenKey {
-    /// The methods to try, the likeliest first, because a token does not tell what was bought with it.
+    /// The methods to try, most likely first, because a token does not tell what was bought with it.
     fileprivate var forms: [PlayForm] {
         let old = product.map { [PlayForm.product($0)] } ?? []
         switch kind {
@@ -57,13 +57,13 @@ extension PlayTokenKey {
 }
 
 extension PlayStoreClient {
-    /// How many earlier purchases a purchase may continue.
+    /// The maximum number of earlier purchases that a purchase may continue.
     private static let linkLimit = 50
 
-    /// The purchase with a token, together with the earlier ones that Deed does not know yet.
+    /// The purchase with a token, together with the earlier purchases that Deed does not know yet.
     func chain(_ key: PlayTokenKey, _ time: PlayTime) -> PlayAsking<PlayChain> {
         if time.end == nil { return chain(key, key.forms[...], time) }
-        // Many clients may submit the same token at once.
+        // Many clients may submit the same token at the same time.
         return flights.share(key, until: time, late: .failure(.outOfTime)) {
             chain(key, key.forms[...], time)
         }
@@ -92,7 +92,7 @@ extension PlayStoreClient {
                     PlayChain.Link(.playSubscription, key.token, nil, reading)
                 ]
                 chain.standing = reading.statement.standing
-                // A purchase that is still pending has no effect yet.
+                // A purchase that is still pending does not have any effect yet.
                 if chain.standing == .pending { return .ended(.success(chain)) }
                 guard let older = reading.statement.olderToken else {
                     return named(chain, by: key)
@@ -110,7 +110,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The subscription with a purchase token.
+    /// The subscription that belongs to a purchase token.
     func subscription(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlaySubscriptionStatement>> {
@@ -119,7 +119,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The one-time products with a purchase token.
+    /// The one-time products that belong to a purchase token.
     func purchase(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -128,7 +128,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The same from the older API, which needs the product.
+    /// The same products from the older API, which requires the product.
     func purchase(
         _ token: String, of product: ProductID, in app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -137,9 +137,9 @@ extension PlayStoreClient {
         }
     }
 
-    /// Names the chain of a purchase that states no earlier one. If the customer resubscribed in the Play Store app,
-    /// the store states the earlier purchase only for a limited time. After that, the name comes from what Deed knows
-    /// about the token.
+    /// Names the chain if its purchase does not state an earlier one. If the customer resubscribed in the Play Store
+    /// app, the store states the earlier purchase only for a limited time. After that, the name comes from what Deed
+    /// knows about the token.
     private func named(_ chain: PlayChain, by key: PlayTokenKey) -> PlayAsking<PlayChain> {
         .work {
             var chain = chain
@@ -152,14 +152,14 @@ extension PlayStoreClient {
         }
     }
 
-    /// Reads the purchases that the chain's oldest one continues, until it reaches one that Deed knows or that Google
-    /// does not know.
+    /// Reads the purchases that the oldest one in the chain continues, up to one that Deed knows or that Google does
+    /// not know.
     private func follow(
         _ linked: String?, _ chain: PlayChain, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayChain> {
         guard let linked else { return .ended(.success(chain)) }
         if chain.links.contains(where: { $0.token == linked }) {
-            // These purchases continue each other. They get the same name whichever one was submitted.
+            // These purchases continue each other in a circle. They get the same name whichever one was submitted.
             var circle = chain
             circle.root = chain.links.map { TransactionID(playToken: $0.token) }.min()
             return .ended(.success(circle))
@@ -172,7 +172,7 @@ extension PlayStoreClient {
             } catch {
                 return .ended(.failure(.fault(error)))
             }
-            // A change that was abandoned has no effect, and the purchase before it continues.
+            // A change that was abandoned has no effect. The purchase before it continues.
             if chain.root != nil, chain.standing != .cancelledUnpaid {
                 return .ended(.success(chain))
             }
@@ -194,7 +194,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// What the answers prove, oldest first.
+    /// The facts that the answers prove, oldest first.
     func prove(
         _ chain: PlayChain, of app: TrustedApp, now: Instant
     ) throws(RefusedEvidence) -> [ProvenEvidence] {
@@ -234,8 +234,9 @@ extension PlayChain {
 }
 
 extension PlaySubscriptionStatement {
-    /// The token of the purchase that this one continues: the one that it replaced, or the expired one of a customer
-    /// who resubscribed in the Play Store app. A purchase that was never paid for restores nothing.
+    /// The token of the purchase that this one continues: either the one that this purchase replaced, or the expired
+    /// one of a customer who resubscribed in the Play Store app. A purchase that was never paid for does not restore an
+    /// earlier one.
     fileprivate var olderToken: String? {
         linkedToken ?? (standing == .cancelledUnpaid ? nil : comesBack?.token)
     }

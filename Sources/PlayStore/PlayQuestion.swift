@@ -3,7 +3,7 @@ internal import Foundation
 internal import StoreAccess
 internal import Threading
 
-/// One question to Google Play about an app.
+/// A question to Google Play about an app.
 struct PlayQuestion: Sendable {
     let app: StoreApp
     let bucket: PlayBucket
@@ -54,9 +54,9 @@ struct PlayQuestion: Sendable {
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// One part of a path, encoded so that nothing in a purchase token can point to another path.
+    /// One segment of a path, encoded so that a purchase token cannot lead to a different path.
     private static func coded(_ text: String) -> String {
-        // A part that consists only of dots would point to another level of the path.
+        // A segment that consists only of dots would refer to a different level of the path.
         if text.allSatisfy({ $0 == "." }) { return text.replacing(".", with: "%2E") }
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
@@ -65,7 +65,8 @@ struct PlayQuestion: Sendable {
 /// How long to wait for Google.
 struct PlayTime: Sendable {
     private let usual: StorePatience
-    /// The deadline on the monotonic clock; `nil` for people, for whom each question has its own time limit.
+    /// The deadline on the monotonic clock; `nil` for calls made by people, in which each question has a separate time
+    /// limit.
     let end: Int64?
 
     init(_ usual: StorePatience, within milliseconds: Int64? = nil) {
@@ -73,7 +74,7 @@ struct PlayTime: Sendable {
         end = milliseconds.map { monotonicMilliseconds() + $0 }
     }
 
-    /// The time that is left; `nil` if there is none.
+    /// The remaining time; `nil` if the time is up.
     var left: StorePatience? {
         guard let end else { return usual }
         let left = Int(end - monotonicMilliseconds())

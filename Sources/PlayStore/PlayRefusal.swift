@@ -2,22 +2,22 @@ internal import Core
 internal import JSON
 internal import Outbound
 
-/// The groups in which Google Play counts calls.
+/// The groups into which Google Play divides calls to count them.
 enum PlayBucket: String, Sendable {
     case subscriptions
     case products
     case orders
     case accessTokens = "access_tokens"
 
-    /// How many of these calls Google allows per minute.
+    /// The number of calls per minute that Google allows in this group.
     private var perMinute: Int64 { self == .accessTokens ? 60 : 3000 }
 
-    /// Deed uses nine tenths of the limit, because other programs of the same owner may make calls, too.
+    /// Deed uses nine tenths of the limit, because other programs of the same owner may also make calls.
     func turn(_ app: StoreApp) -> StoreTurn {
         let pause = 60_000_000 * 10 / (perMinute * 9)
         let budget = StoreBudget(name: "google_\(rawValue)", pause: pause, burst: 6_000_000)
-        // Even with a full burst, the first minute stays below the limit.
-        // Google has one host for both environments, and its answer states a purchase's environment.
+        // Even after a full burst, the number of calls in the first minute stays below the limit. Google has one host
+        // for both environments, and its answer states a purchase's environment.
         return StoreTurn(app, in: .production, under: budget)
     }
 }
@@ -53,7 +53,7 @@ struct PlayRefusal {
     private static let forbidden: Set<String> = [
         "permissionDenied", "insufficientPermissions", "PERMISSION_DENIED",
     ]
-    /// The reasons, besides 404 and 410, that mean that nothing was bought with a token.
+    /// The reasons, besides the statuses 404 and 410, which mean that nothing was bought with a token.
     private static let unknown: Set<String> = [
         "invalid", "invalidValue", "purchaseTokenNotFound", "purchaseTokenDoesNotMatchPackageName",
         "purchaseTokenDoesNotMatchProductId",
@@ -61,12 +61,12 @@ struct PlayRefusal {
     private static let pause: Int64 = 60_000
 
     func trouble(now: Instant) -> StoreTrouble {
-        // Only an answer in Google's format comes from Google. Others may come from a proxy in between.
+        // Only an answer in Google's format comes from Google. Other answers may come from a proxy in between.
         guard let error else { return .notFromGoogle(status) }
         let message = (error["message"]?.string ?? "").printed(without: question.token)
         if isAboutPackage(message) { return .unknownPackage(app) }
         switch status {
-        // For up to a day after its invitation, an account may get either status.
+        // For up to a day after an account was invited, either status may be returned for it.
         case 401 where reasons.isDisjoint(with: Self.forbidden): return .unauthorized
         case 401, 403, 429:
             if status == 429 || !reasons.isDisjoint(with: Self.limits) {
@@ -80,7 +80,7 @@ struct PlayRefusal {
         }
     }
 
-    /// Whether Google does not know the app itself, as opposed to the thing that was asked for.
+    /// Whether it is the app itself that Google does not know, as opposed to what was asked for.
     private func isAboutPackage(_ message: String) -> Bool {
         reasons.contains("applicationNotFound")
             || status == 400 && message.contains("package \(app.text)")
@@ -130,7 +130,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// The text in one short line, without the token, which the store may repeat.
+    /// The text in one short line, without the token, which the store may have repeated.
     fileprivate func printed(without token: String?) -> String {
         let text = token.map { replacing($0, with: "…") } ?? self
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }.prefix(300))

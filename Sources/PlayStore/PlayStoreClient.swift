@@ -5,18 +5,18 @@ internal import Outbound
 package import StoreAccess
 package import Threading
 
-/// A question in progress, with its result or its error.
+/// A question in progress. It ends with a result or an error.
 package typealias PlayAsking<Value: Sendable> = Course<Result<Value, StoreTrouble>>
 
-/// The store's statement in its own bytes, and when Deed asked for it.
+/// The bytes of the store's statement, and when Deed asked for it.
 package struct PlayReading<Statement: Sendable>: Sendable {
     package let statement: Statement
     package let bytes: [UInt8]
-    /// The machine's time before the question was sent. The answer is true at that time or later.
+    /// The time on the machine's clock before the question was sent. The answer is true at that time or a little later.
     package let readAt: Instant
 }
 
-/// Asks Google Play about purchases.
+/// Asks Google Play questions about purchases.
 package struct PlayStoreClient: Sendable {
     /// Looks up the purchase that a token is known to belong to.
     package typealias Roots =
@@ -46,7 +46,7 @@ package struct PlayStoreClient: Sendable {
         tokens = AccessTokens(alarms)
     }
 
-    /// Google's answer, read by `parse`.
+    /// Google's answer, parsed by `parse`.
     func reading<Statement>(
         _ question: PlayQuestion, _ time: PlayTime,
         _ parse: @escaping @Sendable ([UInt8]) throws(EvidenceRefusal) -> Statement
@@ -67,7 +67,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Google's answer, and when Deed asked.
+    /// Google's answer, and when Deed asked for it.
     private typealias Told = (bytes: [UInt8], readAt: Instant)
 
     private func bytes(_ question: PlayQuestion, _ time: PlayTime) -> PlayAsking<Told> {
@@ -87,7 +87,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// The host and the key for an app's questions.
+    /// The host and the key for questions about an app.
     private struct PlayPlace: Sendable {
         let host: String
         let key: ServiceAccountKey
@@ -98,13 +98,12 @@ package struct PlayStoreClient: Sendable {
         guard let file = credentials.secrets[ServiceAccountKey.member],
             let key = try? ServiceAccountKey(file: file)
         else { throw .noKey(of: app.key.id) }
-        // A real key does not work with a store on this machine, and a practice store's key does not work with
-        // Google.
+        // A real key does not work with a store on this machine, and a practice store's key does not work with Google.
         let host = credentials.address?.url ?? PlayStoreClient.googleAddress
         return PlayPlace(host: host, key: key)
     }
 
-    /// Repeats a failed question after pauses, unless the queue will repeat it anyway.
+    /// Repeats a failed question after pauses, unless the queue is going to repeat it anyway.
     private func patiently(
         _ time: PlayTime, _ pauses: ArraySlice<Int64>,
         _ ask: @escaping @Sendable () -> PlayAsking<Told>
@@ -119,7 +118,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Asks once, and a second time with a new access token if the store does not accept the first token.
+    /// Asks once, and again with a new access token if the store rejects the first token.
     private func ask(
         _ question: PlayQuestion, at place: PlayPlace, _ time: PlayTime, isSecond: Bool = false
     ) -> PlayAsking<Told> {
@@ -173,7 +172,7 @@ package struct PlayStoreClient: Sendable {
                     headers: [("Content-Type", "application/x-www-form-urlencoded")],
                     body: Array(form.utf8))
                 guard let left = time.left else { return .ended(.failure(.outOfTime)) }
-                // All apps with the same key share its budget.
+                // All apps that use the same key share the key's budget.
                 let turn = PlayBucket.accessTokens.turn(key.holder(in: app))
                 return line.answering(request, turn, left).map { answer in
                     Result { () throws(StoreTrouble) in
@@ -205,7 +204,7 @@ package struct PlayStoreClient: Sendable {
 }
 
 extension Course {
-    /// The same course, continued with `next` after a successful answer.
+    /// The same course. After a successful answer, it continues with `next`.
     func thenIfWell<Value, Other>(
         _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
     ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {
@@ -223,7 +222,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// Whether the text is valid in a header.
+    /// Whether the text is allowed in a header.
     fileprivate var isHeaderValue: Bool {
         (1...4096).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -1,7 +1,7 @@
 package import Core
 internal import Evidence
 
-/// Google Play's profile.
+/// Describes Google Play as one of the stores that Deed supports.
 package struct PlayStoreProfile: StoreProfile {
     package let store = Store.google
     package let kinds = EvidenceKind.play
@@ -30,12 +30,12 @@ package struct PlayStoreProfile: StoreProfile {
     package let addressCure = "Deed does not accept notifications from Google Play yet."
     package let probes = StoreProbe.allCases
 
-    /// How many tokens one call may submit.
+    /// The maximum number of tokens in one call.
     package static let tokenLimit = 20
 
     package init() {}
 
-    /// Google offers no history of notifications.
+    /// Google does not offer a history of notifications.
     package func historyPause(in environment: Environment) -> Int64 { 0 }
     package func newsReach(in environment: Environment) -> Int64 { 0 }
 

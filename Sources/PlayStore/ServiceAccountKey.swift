@@ -2,27 +2,27 @@ internal import Core
 internal import Crypto
 internal import JSON
 
-/// A service account's key, from the file that Google Cloud issues.
+/// The key of a service account, from the file that Google Cloud issues.
 package struct ServiceAccountKey: Hashable, Sendable {
-    /// The name under which an app's credentials contain the file.
+    /// The member of an app's credentials that contains the file.
     package static let member = "service_account"
 
     let email: String
     let keyID: String
     /// The private key in PKCS#8 and PEM.
     let pem: String
-    /// The address to request access tokens from.
+    /// The address from which to request access tokens.
     let tokenAddress: String
 
     /// Why a file does not contain a usable key.
     package enum Mistake: Error, Hashable, Sendable {
         case notJSON
-        /// The file contains another type of credentials.
+        /// The file contains a different type of credentials.
         case otherType(String)
         case missing(String)
         /// `private_key` is not an RSA key in PEM without a password.
         case badKey
-        /// The file names a host that must not receive what the key signs.
+        /// The file names a host that must not receive anything signed with the key.
         case foreignTokenAddress
     }
 
@@ -47,7 +47,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
         guard Self.isTrusted(tokenAddress) else { throw .foreignTokenAddress }
     }
 
-    /// The owner of the access tokens, for the budgets and lanes of calls.
+    /// The owner of the access tokens, to whom the budgets and lanes of calls belong.
     func holder(in app: StoreApp) -> StoreApp {
         let name = (try? AppID(email)) ?? app.key.id
         return StoreApp(project: app.project, key: AppKey(store: app.key.store, id: name))
@@ -85,7 +85,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     }
 }
 
-// Printing a key by mistake must reveal nothing.
+// If a key is printed by mistake, it must not be revealed.
 extension ServiceAccountKey: CustomStringConvertible {
     package var description: String { "the key of a service account" }
 }

@@ -3,10 +3,10 @@ internal import Evidence
 internal import JSON
 package import Threading
 
-/// Asks Google about the tokens that back ends submit.
+/// Asks Google about tokens submitted by back ends.
 extension PlayStoreClient {
-    /// Judges a token's purchase and the earlier ones that it continues. It takes no longer than `milliseconds`, if
-    /// given.
+    /// Judges the purchase with a token and the earlier purchases that it continues. If `milliseconds` is given, it
+    /// takes no longer than that.
     package func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
@@ -20,14 +20,14 @@ extension PlayStoreClient {
         }
     }
 
-    /// How long the queue waits for all answers about a token. It is well below an item's lease.
+    /// How long, in milliseconds, the queue waits for all answers about a token. It is well below an item's lease.
     private static let queuePatience: Int64 = 60_000
 
     private static func verdict(
         on trouble: StoreTrouble
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
-        // A faulty store or a wrong setting must not cause genuine purchases to be lost.
+        // Genuine purchases must not be lost because of a faulty store or a wrong setting.
         let reason = IntakeReason(code: trouble.code, sentence: trouble.sentence)
         if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
         return .tryAgain(reason)
@@ -37,14 +37,14 @@ extension PlayStoreClient {
         on chain: PlayChain, _ inquiry: StoreInquiry
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if chain.standing == .pending { return .waits(.unpaid) }
-        // After an abandoned change, the purchase before it remains.
+        // If a change was abandoned, the purchase before it remains.
         if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
             return .refused(.cancelledUnpaid)
         }
         do throws(RefusedEvidence) {
             return .believed(try prove(chain, of: inquiry.app.trusted, now: inquiry.now))
         } catch {
-            // Google confirms the purchase. If this release cannot read the answer, a later one may.
+            // Google confirms the purchase. If this release cannot read the answer, a later release may be able to.
             return .tryAgain(IntakeReason(error))
         }
     }

@@ -1,4 +1,4 @@
-/// A value for a parameter of a statement, sent in PostgreSQL's binary form.
+/// The value of a statement's parameter, sent in PostgreSQL's binary format.
 package enum Bind: Sendable {
     case text(String?)
     case int8(Int64?)
@@ -13,17 +13,17 @@ package enum Bind: Sendable {
     case bools([Bool?])
 }
 
-/// The parameters of one call, laid out one after another.
+/// The parameters of a call, laid out one after another.
 struct EncodedBinds {
     let bytes: [UInt8]
-    /// The range of each parameter's bytes; `nil` is NULL.
+    /// The range of each parameter's bytes; `nil` for NULL.
     let ranges: [Range<Int>?]
 
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // With one extra byte, even an empty value at the end has an address. Without an address it
-        // would mean NULL.
+        // Because of the extra byte, even an empty value at the end has an address. Without an address, it would mean
+        // NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
             var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
@@ -40,7 +40,7 @@ struct EncodedBinds {
 }
 
 extension Bind {
-    /// An upper bound for its size once it is laid out.
+    /// An upper bound for the size of the value once it is laid out.
     fileprivate var room: Int {
         switch self {
         case .text(let text): text?.utf8.count ?? 0
@@ -59,8 +59,8 @@ extension Bind {
     private static let header = 20
 }
 
-/// Lays out values in memory that is large enough for them. Growing an array at each step takes
-/// longer than writing.
+/// Lays out values in memory that is large enough for them. Growing an array at each step would take longer than
+/// writing.
 private struct BindWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -77,7 +77,7 @@ private struct BindWriter {
         case text = 25
     }
 
-    /// False for NULL, for which no bytes are written.
+    /// Writes the value. Returns false for NULL, for which no bytes are written.
     mutating func write(_ bind: Bind) -> Bool {
         switch bind {
         case .text(let text): writeValue(text) { $0.write($1) }
@@ -86,7 +86,7 @@ private struct BindWriter {
         case .bytea(let value): writeValue(value) { $0.write($1) }
         case .bool(let flag): writeValue(flag) { $0.write($1) }
         case .texts(let texts): writeArray(texts, of: .text) { $0.write($1) }
-        // Mapped lazily, since an array of optionals would require casting each element.
+        // Mapped lazily, because an array of optionals would require casting each element.
         case .int8s(let numbers):
             writeArray(numbers.lazy.map(Optional.some), of: .int8) { $0.write($1) }
         case .optionalInt8s(let numbers): writeArray(numbers, of: .int8) { $0.write($1) }

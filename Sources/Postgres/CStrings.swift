@@ -1,6 +1,6 @@
 import Glibc
 
-/// C strings in a null-terminated array, for calls that take one.
+/// C strings in a null-terminated array, for C functions that take one.
 struct CStrings: ~Copyable {
     private let owned: [UnsafeMutablePointer<CChar>?]
 

@@ -2,27 +2,27 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// One connection to PostgreSQL and the statements that it has prepared.
+/// A connection to PostgreSQL, and the statements prepared on it.
 package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// How long the server may stay silent. A server can hang without closing the connection.
+    /// How long the server may stay silent, because a server can hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
-    /// The pulse's count of losses when this connection began.
+    /// The number of losses that the pulse had counted when this connection was opened.
     private var losses: Int
-    /// How long each wait lasts before the pulse is checked.
+    /// How long each wait lasts, in milliseconds, before the pulse is checked.
     private static let pulsePause: Int64 = 100
-    /// When to discard plans next, on the monotonic clock.
+    /// When the plans are next discarded, on the monotonic clock.
     private var nextPlanning: Int64
 
     private static let forgetPlans = Statement("discard plans")
 
     var pointer: OpaquePointer { owner.pointer }
 
-    /// Connects with `settings`; fails if the server does not answer in time.
+    /// Connects with `settings`. Throws if the server does not answer in time.
     package static func open(
         _ settings: ConnectionSettings
     ) throws(PostgresError) -> Connection {
@@ -45,17 +45,17 @@ package struct Connection: ~Copyable {
     /// Whether the connection is known to be broken.
     package var isBroken: Bool { PQstatus(pointer) != CONNECTION_OK }
 
-    /// Whether it was abandoned along with others, because its server may no longer be the right one.
+    /// Whether the connection was abandoned along with others because its server may no longer be the right one.
     package var isGivenUp: Bool { pulse.map { $0.count != losses } ?? false }
 
-    /// Abandons all other current connections. An abandoned connection stays abandoned.
+    /// Abandons all other current connections. A connection that was already abandoned stays abandoned.
     package mutating func outliveOthers() {
         guard let pulse else { return }
         let count = pulse.loseOthers()
         if count == losses + 1 { losses = count }
     }
 
-    /// Whether no transaction is open.
+    /// Whether there is no open transaction.
     package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
     /// The server's address, as text for people.
@@ -67,10 +67,10 @@ package struct Connection: ~Copyable {
             .joined(separator: ":")
     }
 
-    /// Sends every call in one round trip and passes each call's rows to `each` in order.
+    /// Sends all calls in one round trip and passes the rows of each call to `each`, in order.
     ///
-    /// If a call is refused, the calls after it are skipped and its error is thrown. An open
-    /// transaction then stays open, and only a rollback is useful.
+    /// If a call is refused, the calls after it are skipped and its error is thrown. An open transaction then stays
+    /// open, and can only be rolled back.
     package mutating func run(
         _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
     ) throws(PostgresError) {
@@ -93,7 +93,7 @@ package struct Connection: ~Copyable {
             firstError = firstError ?? error
         }
         let error = try receiveSync() ?? firstError
-        // Ignore answers from a server that may no longer be the right one.
+        // Answers from a server that may no longer be the right one are ignored.
         try requirePulse()
         if let error { throw error }
     }
@@ -137,7 +137,7 @@ package struct Connection: ~Copyable {
         try require(isSent == 1)
     }
 
-    /// Receives the result of one step; the rows go to `use` if it succeeded.
+    /// Receives the result of one step. If the step succeeded, the rows are passed to `use`.
     private func receive(
         _ use: (borrowing Rows) -> Void
     ) throws(PostgresError) -> PostgresError? {
@@ -149,7 +149,7 @@ package struct Connection: ~Copyable {
         case PGRES_PIPELINE_ABORTED: break
         default: error = rows.error
         }
-        // Each step's results end with a null.
+        // The results of each step end with a null.
         while let extra = try nextResult() { PQclear(extra) }
         if isBroken { throw error ?? broken }
         return error
@@ -161,7 +161,7 @@ package struct Connection: ~Copyable {
         return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
     }
 
-    /// The next result; `nil` at the end of a step's results.
+    /// The next result; `nil` after the last result of a step.
     private func nextResult() throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(pointer) == 1 {
             try waitForSocket(POLLIN)
@@ -170,7 +170,7 @@ package struct Connection: ~Copyable {
         return PQgetResult(pointer)
     }
 
-    /// Writes everything queued, and reads in between so that neither side can block the other.
+    /// Writes everything that is queued, and reads in between so that neither side can block the other.
     private func flush() throws(PostgresError) {
         while true {
             let state = PQflush(pointer)
@@ -182,7 +182,7 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Waits until the socket is ready, or throws if the server has fallen silent.
+    /// Waits until the socket is ready. Throws if the server has fallen silent.
     @discardableResult
     private func waitForSocket(_ wanted: Int32) throws(PostgresError) -> Int32 {
         var socket = pollfd(fd: PQsocket(pointer), events: Int16(wanted), revents: 0)
@@ -257,5 +257,5 @@ struct Handle: ~Copyable {
     }
 }
 
-/// Ignores notices, which are meant for a person at a terminal. Important ones arrive as errors.
+/// Ignores notices, which are meant for people at a terminal. Important messages arrive as errors.
 private func ignoreNotice(_: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?) {}

@@ -1,28 +1,28 @@
-/// Where the database is, and how a session starts.
+/// The location of the database, and how a session starts.
 package struct ConnectionSettings: Sendable {
-    /// For libpq: a `postgresql://` URL or `keyword=value` pairs.
+    /// The address in libpq's format: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
-    /// The schema of the tables named in statements.
+    /// The schema of the tables that statements name.
     package var schema = "deed"
-    /// The role whose rights the session gets; `nil` keeps the login's.
+    /// The role whose rights the session gets; `nil` to keep the login's rights.
     package var role: String?
-    /// Shown in PostgreSQL's list of sessions.
+    /// The name shown in PostgreSQL's list of sessions.
     package var applicationName: String
-    /// The time limit of one statement; 0 means none.
+    /// The time limit for a statement; 0 for no limit.
     package var statementTimeoutMilliseconds: Int
-    /// How long a silent session may hold its locks; 0 for no limit. A working process sends
-    /// something within milliseconds.
+    /// How long a silent session may hold its locks; 0 for no limit. A process that is working sends something within
+    /// milliseconds.
     package var silentLockMilliseconds = 1000
-    /// How long beyond a statement's limit the server may stay silent.
+    /// How long the server may stay silent after a statement's time limit.
     var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
-    /// Reports that the server has fallen silent, if anything watches for it.
+    /// Learns that the server has fallen silent; `nil` if nothing watches for that.
     package var pulse: Pulse?
     /// How long a statement may wait for a lock; 0 for no separate limit.
     package var lockTimeoutMilliseconds = 0
-    /// Whether to accept a server that refuses writes.
+    /// Whether a server that refuses writes is accepted.
     var isAnyServerTaken = false
-    /// How long a plan may be used. A plan suits the tables' sizes at the time when it was made.
+    /// How long a plan may be used. A plan is based on the tables' sizes at the time when it was made.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -35,10 +35,10 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// Whether there are several addresses. The most recently promoted server is then used.
+    /// Whether there are several addresses. In that case, the most recently promoted server is used.
     package var namesSeveralServers: Bool { Addresses(self) != nil }
 
-    /// For queries that PostgreSQL answers immediately or not at all.
+    /// The settings for queries that PostgreSQL answers either immediately or not at all.
     package var forLooking: ConnectionSettings {
         var settings = self
         settings.statementTimeoutMilliseconds = 800
@@ -47,14 +47,14 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A working server ends a statement in time. One that stays silent for longer is hanging.
+    /// A working server ends a statement in time. A server that stays silent for longer than this is hanging.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
-    /// The URL overrides everything but the encoding, which decoding depends on. Among several
-    /// servers, a writable one is chosen, because a standby may lag behind acknowledged commits.
+    /// The URL overrides all parameters except the encoding, on which decoding depends. If there are several servers, a
+    /// writable one is chosen, because a standby may lag behind acknowledged commits.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),
@@ -70,17 +70,17 @@ package struct ConnectionSettings: Sendable {
         let timeout = statementTimeoutMilliseconds
         var settings = [
             ("search_path", "pg_catalog"),
-            // Every statement of the service finds its rows by an index. A plan made for a small
-            // table must not keep reading the whole table after it has grown.
+            // All statements of the service find their rows by an index. A plan made for a small table must not
+            // continue to read the whole table after it has grown.
             ("enable_seqscan", "off"),
-            // Statements are small, and compiling one takes far longer than running it. Without this,
-            // a statement without an index looks so expensive that it is compiled each time.
+            // Statements are small, and compiling one takes far longer than running it. Without this setting, a
+            // statement without an index looks so expensive that it is compiled every time.
             ("jit", "off"),
-            // For a call with few rows, PostgreSQL would plan again, which takes several times as
-            // long as running the existing plan.
+            // For a call with few rows, PostgreSQL would otherwise plan again, which takes several times as long as
+            // running the existing plan.
             ("plan_cache_mode", "force_generic_plan"),
             ("statement_timeout", String(timeout)),
-            // A process suspended during a commit must not hold its locks forever.
+            // A process that is suspended during a commit must not hold its locks forever.
             (
                 "idle_in_transaction_session_timeout",
                 String(timeout == 0 ? 0 : silentLockMilliseconds)
@@ -110,11 +110,11 @@ package struct ConnectionSettings: Sendable {
     /// For a transaction that can skip locked rows and continue with others.
     package static let impatientTransaction = Statement(
         "select set_config('lock_timeout', $1, true)")
-    /// For a transaction whose statements have this time limit, in milliseconds.
+    /// For a transaction whose statements have the given time limit, in milliseconds.
     package static let quickTransaction = Statement(
         "select set_config('statement_timeout', $1, true)")
-    /// For a transaction that does not wait for the disk. A server crash may lose it, but only
-    /// together with every later commit.
+    /// For a transaction that does not wait for the disk. A server crash may lose it, but only together with all later
+    /// commits.
     package static let losableTransaction = Statement(
         "select set_config('synchronous_commit', 'off', true)")
 }

@@ -1,14 +1,14 @@
 import Threading
 
-/// Runs on a new connection before its use, because earlier knowledge may be about another server
-/// or an older state. An error ends the connection.
+/// Runs on a new connection before it is used, because earlier knowledge may be about a different server or an older
+/// state. If it throws, the connection is closed.
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
-/// A connection that is opened on first use, and reopened after it breaks.
+/// A connection that is opened on first use and reopened after it breaks.
 ///
-/// While the server is unreachable, attempts are spaced out (50 ms, doubling up to 1 s). Calls in
-/// between fail immediately instead of each waiting for a connect timeout.
+/// While the server is unreachable, there is a pause between attempts (50 ms, doubling up to 1 s). Calls during a pause
+/// fail immediately, so that they do not each wait for a connect timeout.
 package struct Link: ~Copyable {
     private static let shortestPause: Int64 = 50
     private static let longestPause: Int64 = 1000
@@ -19,9 +19,9 @@ package struct Link: ~Copyable {
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
-    /// The pulse's count of losses at the last failed attempt.
+    /// The number of losses that the pulse had counted at the last failed attempt.
     private var lossesByThen = 0
-    /// The error of the last attempt.
+    /// The error from the last attempt.
     private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
 
     /// `greet` is called with each connection before it is used.
@@ -37,10 +37,10 @@ package struct Link: ~Copyable {
         }
     }
 
-    /// Closes the connection. The next call gets a new one.
+    /// Closes the connection. The next call opens a new one.
     package mutating func leave() { connection = nil }
 
-    /// Runs `body` with a live connection. Drops it if it breaks or if `body` throws and leaves a
+    /// Runs `body` with a live connection. The connection is dropped if it breaks, or if `body` throws and leaves a
     /// transaction open.
     package mutating func use<Result: ~Copyable>(
         _ body: (inout Connection) throws(PostgresError) -> Result
@@ -51,7 +51,7 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            // A server that has stopped accepting writes is no longer the kind of server that was chosen.
+            // A server that no longer accepts writes is not the kind of server that was chosen.
             let isReadOnly = error.sqlState == "25006"
             if error.kind == .statement, !isReadOnly, current.isIdle {
                 connection = consume current
@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // If connections were abandoned since, there may be another server to try.
+        // If connections have been abandoned since then, there may be another server to try.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

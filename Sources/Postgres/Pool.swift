@@ -1,13 +1,13 @@
 import Threading
 
-/// A fixed number of links that threads borrow one at a time.
+/// A fixed number of links, which threads borrow one at a time.
 package final class Pool: Sendable {
     package let size: Int
     private let links: [Monitor<Link>]
     private let free: Monitor<[Int]>
     private let waitMilliseconds: Int64
 
-    /// `greet` works as it does for a link.
+    /// `greet` has the same meaning as for a link.
     package init(
         _ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000,
         greet: @escaping Greeting = { _, _ in }
@@ -18,10 +18,10 @@ package final class Pool: Sendable {
         free = Monitor(Array(0..<size))
     }
 
-    /// How many links are borrowed now.
+    /// The number of links that are currently borrowed.
     package var inUse: Int { size - free.change(wake: .none) { $0.count } }
 
-    /// Runs `body` with a connection, and waits for one if all are borrowed.
+    /// Runs `body` with a connection. If all connections are borrowed, waits for one.
     package func use<Result>(
         _ body: (inout Connection) throws(PostgresError) -> Result
     ) throws(PostgresError) -> Result {

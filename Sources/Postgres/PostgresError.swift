@@ -1,25 +1,25 @@
 /// Why PostgreSQL did not carry out a request.
 ///
-/// The description never contains values. The server's own message may, so it is kept separately.
+/// The description never contains any values. The server's own message may contain some, so it is kept separately.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// There is no connection, or it broke. Work in progress may or may not have been done.
+        /// There is no connection, or it broke. Work that was in progress may or may not have been done.
         case connection
         /// The server answers but is not the right one.
         case unwanted
         /// The server refused a statement.
         case statement
-        /// No connection in the pool became free in time.
+        /// No connection in the pool became available in time.
         case exhausted
         /// The server's answer was unexpected.
         case unexpected
     }
     package let kind: Kind
-    /// PostgreSQL's five-character code for the reason, if it gave one.
+    /// PostgreSQL's five-character code for the reason, if it provided one.
     package let sqlState: String?
-    /// The table that the error is about, if the server names one.
+    /// The table that the error is about, if the server names it.
     package let relation: String?
-    /// The violated constraint, if any.
+    /// The violated constraint, if there is one.
     package let constraint: String?
     package let serverMessage: String
 
@@ -39,8 +39,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server was silent for too long.
     package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
 
-    /// Whether the server answered at all. When it refuses a session, libpq offers only the message
-    /// text, whose severity is not translated.
+    /// Whether the server answered at all. When a server refuses a session, libpq provides only the text of the
+    /// message. In that text, the severity is not translated.
     package var isAnswer: Bool {
         switch kind {
         case .statement, .unexpected: true
@@ -52,8 +52,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
-    /// Whether the server's message is about a missing or inaccessible object of the schema, and
-    /// thus contains no value.
+    /// Whether the server's message is about a missing or inaccessible object in the schema, and therefore does not
+    /// contain any values.
     private var namesAnObject: Bool {
         ["42501", "42P01", "42703", "42883"].contains(sqlState) && !serverMessage.isEmpty
     }

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// The rows of one call. Owns libpq's memory for them.
+/// The rows that a call returned. Owns libpq's memory for them.
 package struct Rows: ~Copyable {
     private let result: OpaquePointer
 
@@ -31,8 +31,8 @@ package struct Rows: ~Copyable {
             serverMessage: field(Int32(UInt8(ascii: "M"))) ?? "")
     }
 
-    /// Class 08 means a broken connection. Class 57P, 25P03 and 25P04 mean that the session was
-    /// idle for too long, or that its server is stopping or starting.
+    /// Class 08 means that the connection broke. Class 57P and the codes 25P03 and 25P04 mean that the session was idle
+    /// for too long, or that its server is stopping or starting.
     private static func endsConnection(_ sqlState: String) -> Bool {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P")
             || ["25P03", "25P04"].contains(sqlState)

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// Several statements in one text embedded in the binary, such as a migration.
+/// Several statements in one text that is embedded in the binary, such as a migration.
 package struct Script: Sendable {
     package let text: [UInt8]
 
@@ -10,7 +10,7 @@ package struct Script: Sendable {
 }
 
 extension Connection {
-    /// Runs every statement of the script, in the open transaction or one of its own.
+    /// Runs all statements in the script, either in the open transaction or in a separate one.
     package mutating func run(_ script: Script) throws(PostgresError) {
         try leavePipeline()
         let result = (script.text + [0]).withUnsafeBytes { bytes in

@@ -1,12 +1,11 @@
-/// The text of one statement. It is embedded in the binary and never built from values, which are
-/// sent separately as binds.
+/// The text of a statement. It is embedded in the binary and never contains values, which are sent separately as binds.
 package struct Statement: Sendable {
-    /// The name under which a connection prepares it once. It derives from the text, which makes it
+    /// The name under which each connection prepares the statement once. It is derived from the text, which makes it
     /// unique.
     package let name: String
     private let template: String
 
-    /// Each connection replaces `{schema}` with its own schema.
+    /// Each connection replaces `{schema}` with the name of its schema.
     package init(embedded text: [UInt8]) {
         self.init(template: String(decoding: text, as: UTF8.self))
     }
@@ -21,7 +20,7 @@ package struct Statement: Sendable {
         name = "s" + String(digest, radix: 16)
     }
 
-    /// Replaces the names in braces with words from the program.
+    /// Replaces the names in braces with words that the program provides.
     package func filled(_ words: [String: String]) -> Statement {
         Statement(
             template: words.reduce(template) { text, word in

@@ -2,9 +2,8 @@ import Foundation
 internal import Glibc
 internal import Threading
 
-/// The store's public address. It passes connections on to the server behind it, and breaks some of them as the
-/// trouble
-/// settings require, which a correct HTTP server could not do.
+/// The store's public address. It passes connections on to the server behind it, and breaks some of them according to
+/// the trouble settings. A correct HTTP server could not do that.
 final class Door: Sendable {
     typealias Strike = @Sendable () -> (stroke: Trouble.SocketStroke?, waits: Int64)
 
@@ -70,14 +69,13 @@ final class Door: Sendable {
     }
 }
 
-/// One connection that is being passed on.
+/// A connection that is being passed on.
 private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
     private let strike: Door.Strike
-    /// Whether the current request is to the control API, which never has trouble, and whether its answer has not
-    /// started
-    /// yet.
+    /// Whether the current request is for the control API, which is exempt from trouble, and whether the answer has yet
+    /// to start.
     private let request = Monitor((isControl: false, isFresh: false))
 
     init(
@@ -128,7 +126,7 @@ private final class Passage: Sendable {
                 return request.isFresh && !request.isControl
             }
             let (stroke, waits) = isStruck ? strike() : (nil, 0)
-            // Each connection has its own thread here, so a late answer does not delay others.
+            // Each connection has a separate thread here, so a late answer does not delay others.
             if waits > 0 { pause(milliseconds: waits) }
             switch stroke {
             case nil:
@@ -149,7 +147,7 @@ private final class Passage: Sendable {
         }
     }
 
-    /// Sends the answer as the start of an endless one, until the client disconnects.
+    /// Sends the answer as the beginning of an endless one, until the client disconnects.
     private func sendForEver(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         if let start = text.range(of: "Content-Length: "),

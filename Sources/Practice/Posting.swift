@@ -5,11 +5,11 @@ package import JSON
 package struct Posting: Codable, Sendable {
     package struct Attempt: Codable, Sendable {
         package let at: Instant
-        /// The result, as the notification history names it.
+        /// The result, in the words of the notification history.
         package let result: String
     }
 
-    /// What the notification is about besides a transaction.
+    /// What the notification is about, apart from a transaction.
     enum About: Codable, Sendable {
         case nothing
         case transaction(String, renewal: String?)
@@ -26,17 +26,17 @@ package struct Posting: Codable, Sendable {
     /// The transaction and the customer that the notification is about.
     package let transaction: String?
     package let customer: String?
-    /// The statements inside, as they were at that time.
+    /// The statements inside the notification, as of that time.
     let about: About
     let status: Int64?
     package internal(set) var attempts: [Attempt] = []
-    /// The time of the next attempt; `nil` once the notification was accepted or the store stopped trying.
+    /// The time of the next attempt; `nil` once the notification has been accepted or the store has given up.
     package internal(set) var next: Instant?
-    /// How many times the first attempt sends the notification.
+    /// How many copies of the notification the first attempt sends.
     var copies = 1
     /// Whether the first attempt has a wrong signature.
     var isSpoiled = false
-    /// Why a customer requests a refund, if the notification is about a request.
+    /// Why a customer requests a refund, if the notification is about such a request.
     var reason: String?
 }
 
@@ -76,7 +76,7 @@ extension PracticeWorld {
         guard shop.app.notificationURL != nil else { return }
         var luck = fates.ofPosting(forgottenPostings + postings.count)
         if luck.strikes(trouble.drop) {
-            // The notification was lost in transit. The store counts it as sent, but gets no answer.
+            // The notification was lost in transit. The store counts it as sent but gets no answer.
             posting.attempts = [Posting.Attempt(at: now, result: "NO_RESPONSE")]
             return
         }
@@ -90,11 +90,11 @@ extension PracticeWorld {
         openPostings.append(postings.count)
     }
 
-    /// How many notifications are kept that are too old for the history.
+    /// How many notifications are kept after they are too old for the history.
     private static let oldPostings = 2000
     private static let reach = 181 * 86_400_000 as Int64
 
-    /// Deletes notifications that are no longer referred to, because a store may run for months.
+    /// Deletes notifications that are no longer referenced, because a store may run for months.
     mutating func forgetOldPostings() {
         let end = now.advanced(byMilliseconds: -pace.milliseconds(PracticeWorld.reach))
         let old = postings.prefix { $0.at < end && $0.next == nil }.count
@@ -108,7 +108,7 @@ extension PracticeWorld {
     /// The hours between attempts.
     private static let retryHours: [Int64] = [1, 12, 24, 48, 72]
 
-    /// Records an attempt's result, and schedules the next attempt, if there is one.
+    /// Records the result of an attempt, and schedules the next attempt if there is one.
     package mutating func record(_ result: String, of index: Int) {
         postings[index].attempts.append(Posting.Attempt(at: now, result: result))
         let tries = postings[index].attempts.count
@@ -124,7 +124,7 @@ extension PracticeWorld {
         postings[index].copies = 1
     }
 
-    /// A notification's unsigned body; `sign` signs the statements inside.
+    /// The unsigned body of a notification. `sign` signs the statements inside.
     package func payload(of posting: Posting, sign: (JSON) -> String) -> JSON {
         var body = JSONObject()
         body.append("notificationType", .string(posting.type))

@@ -5,7 +5,7 @@ internal import Threading
 package final class Postman: Sendable {
     private let client: Monitor<HTTPClient>
 
-    /// The time limit for a receiver's answer, in milliseconds.
+    /// The time limit for the receiver's answer, in milliseconds.
     private static let patience = 10_000
 
     package init() throws(PracticeError) {
@@ -16,7 +16,7 @@ package final class Postman: Sendable {
         }
     }
 
-    /// Posts the body; returns the result as the notification history names it.
+    /// Posts the body. Returns the result in the words of the notification history.
     package func send(_ url: String, _ body: [UInt8]) -> String {
         var request = OutboundRequest(
             "POST", url, headers: [("Content-Type", "application/json")], body: body)

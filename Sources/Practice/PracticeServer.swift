@@ -13,9 +13,8 @@ package final class PracticeServer: Sendable {
 
     private static let bodyLimit = 4 << 20
 
-    /// `listen` is an address of this machine, such as `127.0.0.1:9090`. No other machine may reach it, because only
-    /// the
-    /// server API requires a key.
+    /// `listen` must be an address that other machines cannot reach, such as `127.0.0.1:9090`, because only the server
+    /// API requires a key.
     package init(_ store: PracticeStore, listen: String, now: @escaping @Sendable () -> Instant)
         throws(PracticeError)
     {
@@ -44,7 +43,7 @@ package final class PracticeServer: Sendable {
         store.run()
     }
 
-    /// Finishes current requests, saves the state, and stops.
+    /// Finishes the requests in progress, saves the state, and stops.
     package func stop() {
         door.close()
         server.drain(milliseconds: 2000)
@@ -52,7 +51,7 @@ package final class PracticeServer: Sendable {
     }
 }
 
-/// Maps paths to their handlers.
+/// Maps paths to handlers.
 private struct Routes: Sendable {
     let api: ServerAPI
     let receipts: VerifyReceipt
@@ -93,7 +92,8 @@ private struct Routes: Sendable {
         ) { answer(play) }
     }
 
-    /// The refusal for a web page, whose browser sends the page's origin or another host's name.
+    /// The refusal for a request from a web page. In such a request, the browser sends the page's origin or the name of
+    /// another host.
     private static func stranger(_ request: borrowing Request) -> Response? {
         let host = ((try? request.header("Host")) ?? nil) ?? ""
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -106,7 +106,7 @@ private struct Routes: Sendable {
         return Response(json: body, status: 403)
     }
 
-    /// Answers the request, or causes the configured trouble instead.
+    /// Answers the request, or causes trouble as configured.
     private func troubled(
         _ broken: Response,
         limited: @escaping @Sendable (Instant) -> Response = {

@@ -10,8 +10,7 @@ package struct PracticePort: Sendable {
     /// Posts a notification's body, and returns the name of the result.
     package var send: @Sendable (_ url: String, _ body: [UInt8]) -> String
     /// Called before anything happens at an instant of the test clock, so that a service with its own test clock can
-    /// follow.
-    /// Nothing happens before the service has reached that instant. `nil` if no service follows.
+    /// follow. The store waits until the service has reached that instant. `nil` if no service follows.
     package var follow: (@Sendable (Instant) throws(PracticeError) -> Void)?
 
     package init(
@@ -25,7 +24,7 @@ package struct PracticePort: Sendable {
     }
 }
 
-/// A running practice store: a world that handles one request at a time, and is saved in a folder.
+/// A running practice store: a world that handles one request at a time and is saved in a folder.
 package final class PracticeStore: Sendable {
     package let authority: Authority
     /// The keys for Google Play; `nil` if the store sells nothing there.
@@ -33,22 +32,21 @@ package final class PracticeStore: Sendable {
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
-    /// Held during a request and its notifications. Reads do not need it, because the receiver of a notification may
-    /// ask the
-    /// store before it answers.
+    /// Held during a request and the notifications that it causes. Reads do not need it, because the receiver of a
+    /// notification may query the store before it answers.
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
     private let isUnsaved = Monitor(false)
     /// Held while the state is saved.
     private let writing = Monitor(())
-    /// How long the last save took, and when it was, on the monotonic clock.
+    /// How long the last save took, and when it took place on the monotonic clock.
     private let written = Monitor((took: Int64(0), at: Int64(0)))
 
     private static let stateFile = "state.json"
-    /// If a save takes longer than `quick`, the state is saved at most once in `rest`. Both are in milliseconds.
+    /// If a save takes longer than `quick`, the state is saved at most once per `rest`. Both are in milliseconds.
     private static let (quick, rest): (Int64, Int64) = (50, 500)
 
-    /// `folder` preserves the store between starts. Without it, nothing is saved.
+    /// `folder` preserves the store between starts. If it is `nil`, nothing is saved.
     package init(
         _ world: PracticeWorld, authority: Authority, account: ServiceAccount? = nil,
         folder: DataFolder? = nil, port: PracticePort
@@ -60,7 +58,7 @@ package final class PracticeStore: Sendable {
         state = Monitor(world)
     }
 
-    /// The world that is saved in the folder; `nil` if there is none.
+    /// The world saved in the folder; `nil` if there is none.
     package static func world(in folder: DataFolder) throws(PracticeError) -> PracticeWorld? {
         guard folder.holds(stateFile) else { return nil }
         let bytes = try folder.bytes(stateFile)
@@ -90,7 +88,7 @@ package final class PracticeStore: Sendable {
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
 
-    /// Saves changes immediately, or a little later if the state is large and was just saved.
+    /// Saves changes immediately, or a little later if the state is large and has just been saved.
     private func saveInTime() throws(PracticeError) {
         if maySave { try save() } else { isUnsaved.change { $0 = true } }
     }
@@ -115,7 +113,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Makes a change to the world, and then does everything that becomes due because of it.
+    /// Changes the world, and then does everything that becomes due as a result.
     package func change<Result>(
         _ body: (inout PracticeWorld) throws(PracticeError) -> Result
     ) throws(PracticeError) -> Result {
@@ -129,11 +127,11 @@ package final class PracticeStore: Sendable {
                 return result
             }
             do throws(PracticeError) {
-                // Each change has its own instant, and must not be ahead of the service's clock.
+                // Each change has a separate instant, which must not be ahead of the service's clock.
                 try port.follow?(clock)
                 try runDue(until: clock)
             } catch {
-                // From here on, the request counts as done.
+                // From this point on, the request counts as done.
                 try save()
                 throw error
             }
@@ -165,10 +163,10 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Whether a Deed server's clock follows this store's clock.
+    /// Whether the clock of a Deed server follows this store's clock.
     package var isFollowed: Bool { port.follow != nil }
 
-    /// Moves the clock forward, and does everything that is due on the way at its own instant.
+    /// Moves the clock forward. Everything that becomes due on the way happens at its own instant.
     @discardableResult
     package func advance(to target: Instant) throws(PracticeError) -> [Event] {
         try turn.change(wake: .none) { _ throws(PracticeError) -> [Event] in
@@ -178,8 +176,7 @@ package final class PracticeStore: Sendable {
             }
             var events: [Event] = []
             do throws(PracticeError) {
-                // Several changes at one instant take a few additional milliseconds, and so do their
-                // notifications.
+                // Several changes at the same instant, and their notifications, take a few additional milliseconds.
                 var end = target
                 repeat {
                     end = max(end, state.change(wake: .none) { $0.now })
@@ -244,7 +241,7 @@ package final class PracticeStore: Sendable {
         }
     }
 
-    /// Sends a notification while the world is not locked.
+    /// Sends a notification without keeping the world locked.
     private func attempt(_ index: Int) -> String {
         let (posting, url) = state.change(wake: .none) {
             ($0.postings[index], $0.shop.app.notificationURL)
@@ -256,7 +253,7 @@ package final class PracticeStore: Sendable {
         return result
     }
 
-    /// The notification's body, as it is posted.
+    /// The notification's body as it is posted.
     package func body(of posting: Posting) -> [UInt8] {
         let payload = state.change(wake: .none) { world in
             world.payload(of: posting) { authority.sign($0) }
@@ -266,20 +263,20 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that may be handling a notification. It does not wait, and whatever becomes due
-    /// happens soon afterwards.
+    /// Changes the world for a caller that may be in the middle of handling a notification. It does not wait, and
+    /// anything that becomes due happens soon afterwards.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         let result = read { world in
             world.tick()
             defer { world.lastChange = world.now }
             return body(&world)
         }
-        // An answer may only report saved state. If saving fails, it is tried again.
+        // An answer may report only saved state. If saving fails, it is tried again later.
         if (try? save()) == nil { isUnsaved.change { $0 = true } }
         return result
     }
 
-    /// Does what is due as time passes and calls arrive, until the store is stopped.
+    /// Does what becomes due as time passes and calls arrive, until the store is stopped.
     package func run() {
         startThread("practice clock") { [self] in
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {
@@ -289,7 +286,7 @@ package final class PracticeStore: Sendable {
                 guard mustSave || isDue else { continue }
                 let isDone = turn.change(wake: .none) { _ in
                     defer { try? saveInTime() }
-                    // The next request reports errors that occur here.
+                    // Errors that occur here are reported by the next request.
                     return (try? runDue(until: clock)) != nil
                 }
                 if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }

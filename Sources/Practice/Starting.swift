@@ -1,15 +1,15 @@
 package import Core
 import Foundation
 
-/// Decisions that are made when a store starts.
+/// Settings that are made when a store starts.
 extension PracticeWorld {
-    /// Makes the clock run together with the machine's.
+    /// Makes the clock run together with the machine's clock.
     package mutating func runWithMachine() { clockOffset = 0 }
 
     /// Sets the address to which notifications are posted.
     package mutating func send(to url: String) { shop.app.notificationURL = url }
 
-    /// Continues after a stop, with the current content of the shop's file.
+    /// Continues after a stop, with the current content of the shop file.
     package mutating func takeUp(
         _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {
@@ -39,7 +39,7 @@ extension Shop {
         "give the address for Deed's notifications, such as "
         + "http://127.0.0.1:8080/v1/stores/apple/notifications"
 
-    /// The shop in the format of its file, for people to edit.
+    /// The shop in the format of the shop file, for people to edit.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -1,32 +1,31 @@
 internal import Core
 
-/// Faults between the store and a back end. Each kind has a rate from 0 to 1.
+/// Faults that occur between the store and a back end. Each kind of fault has a rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
-    /// Rates for notifications that are lost, sent twice, late, or out of order.
+    /// The rates at which notifications are lost, sent twice, delayed or sent out of order.
     package var drop: Double?
     package var `repeat`: Double?
     package var delay: Double?
     package var shuffle: Double?
     /// The rate of wrong signatures in notifications and answers.
     package var wrongSignature: Double?
-    /// The longest delay, on the store's clock.
+    /// The longest delay, measured on the store's clock.
     package var delayBy: Wait?
     /// How far the store's clock is ahead in signed statements, in seconds; negative if it is behind.
     package var skewSeconds: Int64?
-    /// Rates for answers: an internal error, a rate limit, a reset connection, half an answer, an endless one, and a
-    /// late
-    /// one.
+    /// The rates at which calls get an internal error, a rate limit, a reset connection, half an answer, an endless
+    /// answer or a late answer.
     package var internalError: Double?
     package var limit: Double?
-    /// How long a rate limit asks callers to wait.
+    /// For how long a rate limit asks callers to wait.
     package var limitFor: Wait?
     package var reset: Double?
     package var truncate: Double?
     package var endless: Double?
     package var slow: Double?
-    /// How long a late answer is delayed.
+    /// By how much a late answer is delayed.
     package var slowMilliseconds: Int64?
-    /// The seed that determines when faults happen.
+    /// The seed that determines when faults occur.
     package var seed: UInt64?
 
     enum CodingKeys: String, CodingKey {
@@ -41,13 +40,13 @@ package struct Trouble: Codable, Hashable, Sendable {
 
     package init() {}
 
-    /// Reads the body of a control API call.
+    /// Reads the body of a call to the control API.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
         if let mistake { throw .invalid(mistake) }
     }
 
-    /// Describes the mistake in the settings, if there is one.
+    /// Describes what is wrong with the settings; `nil` if they are valid.
     var mistake: String? {
         let rates = [
             drop, `repeat`, delay, shuffle, wrongSignature, internalError, limit, reset, truncate,
@@ -79,11 +78,11 @@ package struct Trouble: Codable, Hashable, Sendable {
     enum Stroke: Sendable {
         case internalError
         case limit
-        /// A wrong signature on one of the answer's statements. The number selects it.
+        /// A wrong signature on one of the statements in the answer. The number selects the statement.
         case wrongSignature(UInt64)
     }
 
-    /// A fault in an answer's connection.
+    /// A fault in the connection that carries an answer.
     enum SocketStroke: Sendable {
         case reset
         case truncate
@@ -102,7 +101,7 @@ extension PracticeWorld {
         return nil
     }
 
-    /// The fault in the connection for the next answer, and how long that answer is delayed.
+    /// The fault in the connection for the next answer, and by how much that answer is delayed.
     mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
         let isLate = fates.connections.strikes(trouble.slow)
         let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0

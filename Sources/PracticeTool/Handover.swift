@@ -10,7 +10,7 @@ func service(notifiedAt url: String?) -> String {
     return "\(scheme)://\(host)" + (parts?.port.map { ":\($0)" } ?? "")
 }
 
-/// The notifications that the store sent because of a step, with their results.
+/// The notifications that the store sent because of a step, with the results.
 func told(_ answer: JSON, at url: String?) -> [String] {
     let all = answer["notifications"]?.array ?? []
     guard let url else {
@@ -24,7 +24,7 @@ func told(_ answer: JSON, at url: String?) -> [String] {
     }
 }
 
-/// Describes what was done, and how to pass it to a back end if the app has something to pass on.
+/// Describes what was done. If the app has something to pass on to a back end, also describes how to do that.
 func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> String {
     var lines: [String] = []
     let customer = answer["customer"]?.string ?? ""

@@ -45,7 +45,8 @@ let serveCommand = CommandSpec(
             world, authority: authority, account: account, folder: folder, port: port)
         let server = try PracticeServer(
             store, listen: invocation["listen"] ?? "", now: machineClock)
-        // If the folder's clock is earlier, it moves forward to the start. A later clock does not change.
+        // If the folder's clock is behind the given start, it moves forward to the start. A later clock does not
+        // change.
         if let start, store.read({ $0.now }) < start { try store.advance(to: start) }
         printText(
             """
@@ -74,12 +75,12 @@ let rootsCommand = CommandSpec(
     printText("\(path)/roots")
 }
 
-/// Runs the store, and turns its errors into the command's errors.
+/// Runs `body`, and converts the store's errors into the command's errors.
 private func playing(_ body: () throws(PracticeError) -> Void) throws(CommandEnd) {
     try rethrowing(as: CommandEnd.init, body)
 }
 
-/// Makes a Deed server's clock follow the store's clock.
+/// Makes the clock of a Deed server follow the store's clock.
 @Sendable
 private func follow(
     _ instant: Instant, with service: ServiceClock
@@ -93,9 +94,8 @@ private func follow(
     }
 }
 
-/// The world in the folder, or a new one that starts now. With a Deed server under a test clock, a new one starts at
-/// that
-/// clock's time.
+/// The world in the folder, or a new one that starts now. If a Deed server with a test clock is given, a new world
+/// starts at that clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
     beside serviceStart: Instant?

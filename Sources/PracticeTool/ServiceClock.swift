@@ -4,15 +4,15 @@ import Foundation
 import JSON
 import Outbound
 
-/// The clock of a Deed server with `--test-clock`, which follows the store's clock.
+/// The clock of a Deed server that runs with `--test-clock`. It follows the store's clock.
 struct ServiceClock: Sendable {
-    /// The largest step, so that the service's daily work runs every day.
+    /// The largest step, chosen so that the service's daily work runs every day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
     private let key: String
 
-    /// `nil` if the command line names no service.
+    /// `nil` if the command line does not name a service.
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {
@@ -39,13 +39,12 @@ struct ServiceClock: Sendable {
 
     func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
-    /// Moves the service's clock to the target, and stops for everything that is due on the way. A clock that is
-    /// already
-    /// ahead does not change.
+    /// Moves the service's clock to the target. The clock stops for everything that becomes due on the way. If the
+    /// clock is already ahead, it does not change.
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // The clock does not move on before everything that is due is done.
+            // The clock does not move on until everything that is due has been done.
             if !state.isCaughtUp {
                 throw .fault(
                     "\(base) has not finished the work that is due by \(state.now.text); see its log"
@@ -66,7 +65,7 @@ struct ServiceClock: Sendable {
             headers: [
                 ("Authorization", "Bearer \(key)"), ("Content-Type", "application/json"),
             ], body: body?.bytes ?? [])
-        // Deed waits up to ten seconds for its jobs before it answers.
+        // Deed waits for its jobs for up to ten seconds before it answers.
         request.timeoutMilliseconds = 30_000
         let answer: OutboundResponse
         do throws(OutboundError) {

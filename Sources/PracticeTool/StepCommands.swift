@@ -3,7 +3,7 @@ import JSON
 import Practice
 
 extension CommandSpec {
-    /// The command for a step.
+    /// The command that takes a step.
     init(_ act: Step.Act) {
         let flags = StepFlag.all.filter { act.takes.contains($0.member) }
         let name = act.rawValue.replacing("_", with: "-")
@@ -26,7 +26,7 @@ extension CommandSpec {
             let client = StoreClient(invocation)
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
-            // Steps that the store takes by itself give the app nothing to pass on.
+            // After steps that the store takes by itself, the app has nothing to pass on.
             let bought: Set<Step.Act> = [
                 .buy, .approve, .change, .share, .topUp, .addOn, .resubscribe,
             ]

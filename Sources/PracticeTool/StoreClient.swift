@@ -6,7 +6,7 @@ import Threading
 
 /// Calls a running practice store.
 struct StoreClient {
-    /// How long to wait for a store to start listening, in milliseconds.
+    /// How long to wait, in milliseconds, for a store to start listening.
     private static let patience: Int64 = 5000
 
     private let base: String
@@ -29,7 +29,7 @@ struct StoreClient {
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is not a practice store; check --url")
         }
-        // Deed's errors have a `type`, and those of a practice store have none.
+        // Errors from Deed have a `type`, while those from a practice store have none.
         if json["type"] != nil, json["title"] != nil {
             throw .usage(
                 "\(base) is a Deed, not a practice store; name the store with --url or "
@@ -44,7 +44,7 @@ struct StoreClient {
         }
     }
 
-    /// Sends a request. Waits for a store that was just started.
+    /// Sends a request. If the store has just been started, waits for it to listen.
     private func send(_ request: OutboundRequest) throws(CommandEnd) -> OutboundResponse {
         let deadline = machineClock().advanced(byMilliseconds: StoreClient.patience)
         while true {

@@ -6,8 +6,8 @@ package struct ClientPrograms: Sendable {
     package let folder: String
     package let version: Int
 
-    /// The oldest programs that are new enough for a server of that major version, because their
-    /// dumps suit the most servers.
+    /// The oldest programs that are new enough for a server of the given major version. Older programs are preferred,
+    /// because their dumps suit the most servers.
     package static func find(
         forServer version: Int, in folders: [String] = Programs.usualFolders
     ) throws(PrivatePostgresError) -> ClientPrograms {
@@ -26,8 +26,8 @@ package struct ClientPrograms: Sendable {
         version = major
     }
 
-    /// Runs one of the programs to completion. Passwords go into `PGPASSWORD`, since arguments are
-    /// public.
+    /// Runs one of the programs to completion. Passwords are passed in `PGPASSWORD`, because every user can see
+    /// arguments.
     package func run(_ program: String, _ arguments: [String]) -> (status: Int32, output: String) {
         runProgram(["\(folder)/\(program)"] + arguments)
     }

@@ -2,19 +2,18 @@ import Foundation
 import Glibc
 import Machine
 
-/// The folder of a private PostgreSQL.
+/// The data folder for a private PostgreSQL.
 package struct DataFolder {
-    /// A socket's path may have 107 bytes; `/socket/.s.PGSQL.5432` takes 21 of them.
+    /// The path of a socket can have 107 bytes, of which `/socket/.s.PGSQL.5432` takes 21.
     private static let lengthLimit = 86
 
     let path: String
-    /// The user who runs PostgreSQL and owns the folder; `nil` means the user who started this
-    /// process.
+    /// The user who runs PostgreSQL and owns the folder; `nil` for the user who started this process.
     let owner: ServiceUser?
 
     var cluster: String { "\(path)/postgres" }
-    /// Clusters are created in folders with this prefix, a new one for each attempt, and renamed
-    /// once complete.
+    /// Each attempt creates its cluster in a new folder whose name starts with this prefix. The folder is renamed once
+    /// the cluster is complete.
     private static let unfinishedPrefix = "postgres.new."
     var sockets: String { "\(path)/socket" }
     var startLock: String { "\(path)/postgres.lock" }
@@ -23,17 +22,17 @@ package struct DataFolder {
 
     var url: String { "postgresql:///postgres?host=\(percentEncoded(sockets))&user=deed" }
 
-    /// The cluster's folder, and the major version that created it.
+    /// The folder of the cluster, and the major version with which the cluster was created.
     var existingCluster: (version: String, folder: String)? {
         guard let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         else { return nil }
         return (text.trimmingCharacters(in: .whitespacesAndNewlines), path)
     }
 
-    /// Creates a missing folder. If this process runs as root, the service user will own it.
+    /// Creates the folder if it is missing. If this process runs as root, the service user will own the folder.
     init(_ path: String) throws(PrivatePostgresError) {
         let absolute = try DataFolder.absolute(path)
-        // PostgreSQL passes its settings through a shell and reads its sockets as a list.
+        // PostgreSQL passes its settings through a shell and interprets its socket folders as a list.
         if absolute.contains(where: { "',\\\"\n$`".contains($0) }) {
             throw .folderUnusable(
                 absolute, reason: "its path contains a quote, comma, backslash, dollar or backtick")
@@ -52,14 +51,14 @@ package struct DataFolder {
         return absolute
     }
 
-    /// Creates a missing data folder. Refuses a folder that others can write to.
+    /// Creates the data folder if it is missing. Refuses a folder to which others can write.
     static func open(_ folder: String) throws(PrivatePostgresError) {
         try make(folder)
         var found = stat()
         if stat(folder, &found) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
         }
-        // Many systems give each user a private group that may write by default.
+        // On many systems, each user has a private group that has write access by default.
         let group = ServiceUser(id: found.st_uid)?.group
         let isOwnGroup = found.st_gid == getegid() || found.st_gid == group
         if found.st_mode & (isOwnGroup ? 0o002 : 0o022) != 0 {
@@ -67,7 +66,7 @@ package struct DataFolder {
         }
     }
 
-    /// Creates a missing folder that is closed to others. New parent folders get the usual rights.
+    /// Creates a missing folder that other users cannot enter. New parent folders get the usual rights.
     static func make(_ folder: String) throws(PrivatePostgresError) {
         let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {
@@ -84,19 +83,19 @@ package struct DataFolder {
         }
     }
 
-    /// Works as the owner, because links in another user's folder could redirect root's work elsewhere.
+    /// Works as the owner, because links in another user's folder could redirect root's work to a different place.
     private func makeSockets() throws(PrivatePostgresError) {
         var found = stat()
         if lstat(sockets, &found) != 0 {
             let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
-            // A data folder should contain no links, so another user must have placed this one.
+            // A data folder should not contain links, so this one must have been placed by another user.
             throw .folderUnusable(sockets, reason: "it is a symbolic link")
         }
     }
 
-    /// The command, run as the cluster's owner.
+    /// The command in a form that runs it as the cluster's owner.
     func asOwner(_ command: [String]) -> [String] {
         owner.map { DataFolder.command(command, as: $0) } ?? command
     }
@@ -108,8 +107,8 @@ package struct DataFolder {
         ] + command
     }
 
-    /// Creates an empty folder for a cluster, with the cluster's owner. An earlier attempt's folder is
-    /// never reused: its initdb may still be filling it although the process that started it was killed.
+    /// Creates an empty folder for a cluster. It belongs to the cluster's owner. The folder of an earlier attempt is
+    /// never reused: its initdb may still be filling it even if the process that started initdb was killed.
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
@@ -121,8 +120,8 @@ package struct DataFolder {
         return made.output
     }
 
-    /// Sets who may open a session, and as which role: local users, each as themselves, and no one
-    /// over a network. Returns `true` if this changed anything.
+    /// Sets who may open a session and as which role: local users, each under their own name, and no one over a
+    /// network. Returns `true` if this changed anything.
     func admitOwner() throws(PrivatePostgresError) -> Bool {
         let name = owner?.name ?? ServiceUser(id: getuid())?.name ?? "postgres"
         let names = Set(["root", name]).sorted()

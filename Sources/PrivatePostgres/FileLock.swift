@@ -1,13 +1,12 @@
 import Glibc
 import Threading
 
-/// An advisory lock on a file. The system releases it when its process ends, for whatever reason.
+/// An advisory lock on a file. The system releases it when the process ends, for whatever reason.
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` if that fails. A file created by root is given to
-    /// its folder's owner, who must be able to open it too. Links are not followed, because that
-    /// owner may have placed them.
+    /// Opens the file without locking it; `nil` if that fails. A file created by root is given to the folder's owner,
+    /// who must also be able to open it. Links are not followed, because that owner may have placed them.
     package init?(_ path: String) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
@@ -20,7 +19,7 @@ package struct FileLock: ~Copyable {
         close(descriptor)
     }
 
-    /// Takes the lock if no other process holds it, and returns whether it did.
+    /// Takes the lock if no other process holds it. Returns whether it was taken.
     package borrowing func tryExclusive() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
@@ -33,7 +32,7 @@ package struct FileLock: ~Copyable {
         flock(descriptor, LOCK_UN)
     }
 
-    /// Waits for the lock; false if the time runs out first.
+    /// Waits for the lock. Returns false if the time runs out first.
     package borrowing func waitExclusive(milliseconds: Int64) -> Bool {
         let deadline = monotonicMilliseconds() + milliseconds
         while !tryExclusive() {
@@ -43,7 +42,7 @@ package struct FileLock: ~Copyable {
         return true
     }
 
-    /// The text that the lock's holder left in the file.
+    /// The text that the lock's holder has written to the file.
     package borrowing func note() -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -57,7 +56,7 @@ package struct FileLock: ~Copyable {
     }
 }
 
-/// Gives a newly created file from root to its folder's owner.
+/// Gives a file that root has just created to the folder's owner.
 package func giveToOwner(of path: String, _ descriptor: Int32) {
     if getuid() != 0 { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

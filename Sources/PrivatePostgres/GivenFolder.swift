@@ -3,8 +3,8 @@ import Glibc
 package import Machine
 
 extension DataFolder {
-    /// Gives the folder to the service user and returns that user: the specified one, else the owner of the
-    /// folder or its database, else the usual one. `nil` unless root runs this process.
+    /// Gives the folder to the service user and returns that user: the specified user if there is one, otherwise the
+    /// owner of the folder or its database, otherwise the usual user. `nil` unless this process runs as root.
     package static func give(
         _ path: String, wanting name: String?
     ) throws(PrivatePostgresError) -> ServiceUser? {
@@ -25,7 +25,7 @@ extension DataFolder {
         return user
     }
 
-    /// The service user for that folder; `nil` unless root runs this process.
+    /// The service user for the folder; `nil` unless this process runs as root.
     package static func user(of path: String) -> ServiceUser? {
         if getuid() != 0 { return nil }
         let folder = URL(fileURLWithPath: path).standardizedFileURL.path
@@ -51,8 +51,8 @@ extension DataFolder {
         return found
     }
 
-    /// Gives root's folder to the user, with all of root's files in it. It must contain only Deed's
-    /// own files, because a folder's owner can replace its contents.
+    /// Gives a folder that belongs to root to the user, together with all of root's files in it. The folder must
+    /// contain only Deed's own files, because its owner can replace the content.
     private static func give(
         _ folder: String, to user: ServiceUser
     ) throws(PrivatePostgresError) {
@@ -60,7 +60,7 @@ extension DataFolder {
         if let other = names.first(where: { !isOwn($0) }) {
             throw .holdsOther(folder, name: other, user: user.name)
         }
-        // The folder itself comes last: until then, only root can change it.
+        // The folder itself comes last, so that until then only root can change it.
         for name in names { give(tree: "\(folder)/\(name)", to: user) }
         if lchown(folder, user.id, user.group) != 0 {
             throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
@@ -75,7 +75,7 @@ extension DataFolder {
                 give(tree: "\(path)/\(name)", to: user)
             }
         }
-        // A file with a second name may also belong somewhere else.
+        // A file that has a second name may also belong to something else.
         if found.st_mode & S_IFMT != S_IFREG || found.st_nlink == 1 {
             lchown(path, user.id, user.group)
         }
@@ -99,7 +99,7 @@ extension DataFolder {
         run(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
     }
 
-    /// The topmost folder on the path that the user may not enter.
+    /// The topmost folder on the path that the user is not allowed to enter.
     private static func closedFolder(on path: String, _ user: ServiceUser) -> String {
         var way = URL(fileURLWithPath: "/")
         for name in path.split(separator: "/") {

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A live process of some PostgreSQL server.
+/// A live process that belongs to a PostgreSQL server.
 struct PostgresProcess {
     private let id: pid_t
 
-    /// `nil` if there is no such process, or it is a zombie.
+    /// `nil` if the process does not exist or is a zombie.
     init?(_ id: pid_t) {
-        // "30687 (postgres) S 1 ...": the state follows the name.
+        // The format is "30687 (postgres) S 1 ...", in which the state follows the name.
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
             text.contains("(postgres"),
             let state = text.split(separator: ")").last?.split(separator: " ").first, state != "Z"
@@ -24,7 +24,7 @@ struct PostgresProcess {
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
         if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }
-        // If the working folder is unreadable, compare the owners instead.
+        // If the working folder cannot be read, the owners are compared instead.
         return owner(of: "/proc/\(id)") == owner(of: folder)
     }
 

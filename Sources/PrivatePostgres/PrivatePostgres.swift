@@ -5,13 +5,13 @@ import Postgres
 package import Telemetry
 import Threading
 
-/// Deed's own PostgreSQL, in a data folder, on a Unix socket that no other user can reach.
+/// Deed's own PostgreSQL. It is stored in a data folder and listens on a Unix socket that no other user can reach.
 ///
-/// Every process that uses it holds a shared lock. The first one starts it and the last one stops
-/// it. If a process is killed, the server keeps running for the next one.
+/// All processes that use it hold a shared lock. The first process starts the server and the last one stops it. If a
+/// process is killed, the server continues to run for the next one.
 package final class PrivatePostgres: Sendable {
     private static let patience: Int64 = 60_000
-    /// How long a running server may go without answering.
+    /// How many milliseconds a running server may take to answer.
     private static let silence: Int64 = 10_000
 
     private let folder: DataFolder
@@ -24,8 +24,8 @@ package final class PrivatePostgres: Sendable {
         var isOver = false
     }
 
-    /// Starts the folder's database, or joins the processes that use it. Creates a missing database
-    /// if allowed, and marks it if a restore will fill it.
+    /// Starts the database in the folder, or joins the processes that are using it. If allowed, creates a missing
+    /// database, and marks it if a restore is going to fill it.
     package init(
         folder path: String, mayCreate: Bool, isRestoring: Bool = false, log: Log
     ) throws(PrivatePostgresError) {
@@ -46,7 +46,7 @@ package final class PrivatePostgres: Sendable {
 
     package var url: String { folder.url }
 
-    /// Restarts the database if it has died, unless this process has left it.
+    /// Restarts the database if it has died, unless this process has stopped using it.
     package func ensureRunning() throws(PrivatePostgresError) {
         if !isRunning { try ensureRunning(isJoining: false, mayCreate: false) }
     }
@@ -54,10 +54,10 @@ package final class PrivatePostgres: Sendable {
     private func ensureRunning(
         isJoining: Bool, mayCreate: Bool
     ) throws(PrivatePostgresError) {
-        // No lock is needed: a running server need not be started.
+        // This needs no lock, because a running server need not be started.
         try outwaitSilence()
         let start = try lockForStarting()
-        // If others use a database that has disappeared, an empty new one must not take its place.
+        // If others were using a database that has disappeared, an empty new one must not take its place.
         var isAlone = false
         if isJoining {
             isAlone = membership.change(wake: .none) { $0.lock.tryExclusive() }
@@ -66,7 +66,7 @@ package final class PrivatePostgres: Sendable {
             }
         }
         if !isOver, isRunning {
-            // A server left running by an earlier build may have weaker rules.
+            // A server that an earlier build left running may have weaker access rules.
             if try folder.admitOwner() { _ = control(["reload"]) }
         } else if !isOver {
             try startUp(mayCreate: mayCreate && isAlone)
@@ -74,7 +74,8 @@ package final class PrivatePostgres: Sendable {
         extendLifetime(start)
     }
 
-    /// Keeps PostgreSQL's own log from growing without limit. Only one of several processes does this.
+    /// Keeps PostgreSQL's own log from growing without limit. If there are several processes, only one of them does
+    /// this.
     package func tidy() {
         guard let start = FileLock(folder.startLock), start.tryExclusive() else { return }
         ServerLog(path: folder.log).shorten(asOwner: folder.asOwner)
@@ -83,7 +84,7 @@ package final class PrivatePostgres: Sendable {
 
     private var isOver: Bool { membership.change(wake: .none) { $0.isOver } }
 
-    /// Stops the database unless another process uses it.
+    /// Stops using the database. Stops the server unless another process is using it.
     package func leave() {
         membership.change(wake: .none) { $0.isOver = true }
         guard let start = try? lockForStarting() else { return }
@@ -124,7 +125,7 @@ package final class PrivatePostgres: Sendable {
             let answer = control(
                 ["start", "-w", "-t", "60", "-l", folder.log, "-o", options], programs)
             if answer.status == 0 { break }
-            // The killed server's processes take a moment to end.
+            // The processes of a killed server take a moment to end.
             if monotonicMilliseconds() > deadline || !hasLeftovers {
                 throw .programFailed(
                     program: "pg_ctl start", output: "\(answer.output) See \(folder.log)")
@@ -134,8 +135,8 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// Waits for a running server that cannot be reached. Either it reports that it is starting or
-    /// stopping, or it hangs and would cause every attempt to start another one to be refused.
+    /// Waits for a running server that cannot be reached. The server may report that it is starting or stopping. It may
+    /// also hang, in which case every attempt to start another one would be refused.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()
         while !isOver, isPostmasterThere, let refusal {
@@ -156,8 +157,7 @@ package final class PrivatePostgres: Sendable {
                 "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
-        // Only a complete cluster gets this name. If the process is killed before this point, no
-        // cluster exists.
+        // A cluster gets this name only when it is complete. If the process is killed before that, there is no cluster.
         if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
@@ -198,14 +198,14 @@ package final class PrivatePostgres: Sendable {
         }
     }
 
-    /// Whether PostgreSQL reported remains of an earlier server.
+    /// Whether PostgreSQL has reported remains of an earlier server.
     private var hasLeftovers: Bool {
         let tail = ServerLog(path: folder.log).tail
         return ["shared memory block", "lock file"].contains { tail.contains($0) }
     }
 
-    /// Removes lock files of a killed server whose process ID belongs to a dead process or an
-    /// unrelated one. While any process of that server still writes, PostgreSQL must see the files.
+    /// Removes lock files of a killed server if their process ID belongs to a dead process or to an unrelated one. As
+    /// long as any process of that server is still writing, PostgreSQL must be able to see the files.
     private func forgetDeadPostmaster() {
         guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,
             !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// The programs of an installed PostgreSQL server, from any distribution's folder.
+/// The programs of an installed PostgreSQL server, in the folder of any distribution.
 package struct Programs {
     package let folder: String
-    /// Such as `15`.
+    /// For example `15`.
     package let version: String
 
-    /// The newest server in these folders, or the one that matches a cluster.
+    /// The newest server in these folders, or the one that matches an existing cluster.
     package static func find(
         forCluster cluster: (version: String, folder: String)?,
         in folders: [String] = usualFolders
@@ -22,7 +22,7 @@ package struct Programs {
         return same
     }
 
-    /// The folders in which distributions put servers, and the absolute folders in `PATH`.
+    /// The folders in which distributions install servers, and the absolute folders in `PATH`.
     package static var usualFolders: [String] {
         let patterns = [
             "/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*",
@@ -32,7 +32,7 @@ package struct Programs {
         return patterns.flatMap(matches) + onPath.filter { $0.hasPrefix("/") }.map(String.init)
     }
 
-    /// Every installed server, newest first.
+    /// All installed servers, newest first.
     private static func installed(in folders: [String]) -> [Programs] {
         var seen = Set<String>()
         return folders.filter { seen.insert($0).inserted }.compactMap(Programs.init(in:))
@@ -57,13 +57,13 @@ package struct Programs {
     }
 }
 
-/// A PostgreSQL program's version output, such as "postgres (PostgreSQL) 15.18 (Debian ...)".
+/// Runs a PostgreSQL program to find its major version, from output such as "postgres (PostgreSQL) 15.18 (Debian ...)".
 func majorVersion(of program: String) -> Int? {
     let answer = run([program, "--version"])
     let words = answer.output.split(separator: " ")
     guard answer.status == 0, let name = words.firstIndex(of: "(PostgreSQL)"),
         let number = words[(name + 1)...].first
     else { return nil }
-    // "15.18", or "17beta1" before a release.
+    // The number is, for example, "15.18", or "17beta1" before a release.
     return Int(number.prefix(while: \.isNumber))
 }

@@ -1,10 +1,9 @@
 import Glibc
 
-/// Runs a program to completion, in the root folder, and returns its output.
+/// Runs a program to completion, with the root folder as its working folder, and returns its output.
 ///
-///
-/// The output goes to a file rather than a pipe: a server that the program leaves running would
-/// keep the pipe open, and reading would never end.
+/// The output goes to a file instead of a pipe: a server that the program leaves running would keep the pipe open, and
+/// reading would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
@@ -12,7 +11,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     defer { close(output) }
     unlink(template)
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
-    // PostgreSQL's programs complain if they may not enter the current folder.
+    // PostgreSQL's programs complain if they are not allowed to enter the current folder.
     guard let process = spawn(["/usr/bin/env", "-C", "/"] + command, output: output) else {
         return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
     }
@@ -22,7 +21,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
 }
 
-/// A template for `mkstemp` and `mkdtemp`, which replace its last six characters.
+/// A template for `mkstemp` and `mkdtemp`, which replace the last six characters.
 package func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }
@@ -48,5 +47,5 @@ private func text(of file: Int32) -> String {
     return text.split(separator: "\n").joined(separator: "; ")
 }
 
-/// `run`, under a clearer name for other modules.
+/// Calls `run`, under a name that is clearer in other modules.
 package func runProgram(_ command: [String]) -> (status: Int32, output: String) { run(command) }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// PostgreSQL's own log. Its processes append to the file for as long as they run, so the file is
-/// shortened in place.
+/// PostgreSQL's own log. PostgreSQL's processes append to the file for as long as they run, so the file is shortened in
+/// place.
 struct ServerLog {
-    /// The file size, in bytes, at which its end becomes the former file. This much of the end is kept.
+    /// The file size, in bytes, at which the log is shortened. This much of its end is kept in the former file.
     static let limit: Int64 = 16 << 20
-    /// How much to read from the end. Messages about a start are among the last ones.
+    /// How many bytes to read from the end. Messages about a start are among the last ones.
     private static let tailLength: Int64 = 2000
 
     let path: String
@@ -23,8 +23,8 @@ struct ServerLog {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Shortens the file if it has become large, using `asOwner` to run a command as the file's
-    /// owner. Messages written at that moment may be lost.
+    /// Shortens the file if it has become large. `asOwner` returns a command in a form that runs it as the file's
+    /// owner. Messages that are written during this may be lost.
     func shorten(asOwner: ([String]) -> [String]) {
         if size < ServerLog.limit { return }
         let script = """

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Keeps a second service out of the data folder, and tells it which process uses the folder.
+/// Keeps a second service out of the data folder, and tells that service which process is using the folder.
 package struct ServiceLock: ~Copyable {
     private let lock: FileLock
 
-    /// Holds the lock until this value is destroyed or the process ends.
+    /// Takes the lock, which is held until this value is destroyed or the process ends.
     package init(folder path: String, listen: String) throws(PrivatePostgresError) {
         try DataFolder.open(path)
         guard let lock = FileLock("\(path)/service.lock") else {

@@ -1,15 +1,15 @@
 package import Core
 
-/// An operator's acceptance of the log, and the projects that recorded it.
+/// An operator's acceptance of the log, and the projects that have recorded it.
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]
-    /// Projects in which the acceptance could not be recorded, and why.
+    /// The projects in which the acceptance could not be recorded, with the reasons.
     package var failed: [ProjectID: CommandError] = [:]
 }
 
-/// Records in every project that the operator accepts the log as it is, even without events that
-/// instances have seen.
+/// Records in every project that the operator accepts the log as it is, even though it may lack
+/// events that instances have seen.
 package struct LogAcceptance: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -31,7 +31,8 @@ package struct LogAcceptance: Sendable {
             do throws(CommandError) {
                 _ = try ledger.append(command)
             } catch {
-                // An unreadable project does not prevent recording the acceptance in the others.
+                // An unreadable project does not prevent the acceptance from being recorded in the
+                // others.
                 guard case .fault(.unreadable) = error else { throw error }
                 failed[project] = error
             }

@@ -1,14 +1,14 @@
 package import Auditing
 package import Core
 
-/// What an audit of evidence needs.
+/// The dependencies of an evidence audit.
 package struct EvidenceAuditPort {
-    /// Events of a shard that rest on evidence, after a position; empty at the end.
+    /// A shard's events that are based on evidence, after a position; empty if there are no more.
     package var resting: (Shard, _ after: Int64) throws(Fault) -> [RestingEvent]
     package var filed: ([[UInt8]]) throws(Fault) -> [FiledEvidence]
-    /// Digests of evidence that no event names, page by page; empty at the end.
+    /// The digests of evidence that no event names, page by page; empty if there are no more.
     package var unnamed: () throws(Fault) -> [[UInt8]]
-    /// Proves evidence again from its stored form.
+    /// Verifies evidence again from its stored form.
     package var prove: (FiledEvidence) -> EvidenceProof
 
     package init(
@@ -24,24 +24,24 @@ package struct EvidenceAuditPort {
     }
 }
 
-/// Proves that each event that rests on evidence has it, that the evidence supports the event, and
-/// that nothing else is filed as believed.
+/// Checks that each event based on evidence has its evidence, that the evidence supports the event,
+/// and that no other evidence is stored as accepted.
 package struct EvidenceAudit {
     private static let rememberedLimit = 4096
 
     private let port: EvidenceAuditPort
     package private(set) var proven = 0
     package private(set) var digestOnly = 0
-    /// Undamaged evidence that the roots do not vouch for.
+    /// The number of undamaged pieces of evidence that the roots do not vouch for.
     package private(set) var refused = 0
     package private(set) var findings = AuditFindings()
-    /// Proofs of recent evidence.
+    /// Proofs of recently verified evidence.
     private var remembered: [[UInt8]: Proof] = [:]
 
     private enum Proof {
         case proven(EvidenceKind, Facts)
         case digestOnly
-        /// Its fault was reported already.
+        /// The fault in this evidence has already been reported.
         case faulty
     }
 
@@ -97,7 +97,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// The event must repeat exactly what its evidence states.
+    /// Checks that the event repeats exactly what its evidence states.
     private mutating func compare(_ event: RestingEvent, with stated: Facts) {
         if stated.explain(event.facts) { return }
         let subjects = event.facts.subjects
@@ -119,7 +119,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// What the evidence states, unless it is damaged. Notes what is wrong.
+    /// What the evidence states, unless it is damaged. Records any findings.
     private mutating func proof(of filed: FiledEvidence, for event: RestingEvent?) -> Proof {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -183,7 +183,7 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
-    /// The changed column, if the parts do not reproduce the digest's bytes.
+    /// The changed column of evidence whose parts do not reproduce the bytes with its digest.
     fileprivate var damage: (column: String, expected: String, found: String) {
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {

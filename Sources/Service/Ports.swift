@@ -1,7 +1,7 @@
 package import Core
 
-/// What the use cases need from outside. Wired in one place, and tests bring their own. No use case
-/// keeps all of it: each takes the parts that it uses.
+/// The external dependencies of the use cases. They are wired together in one place, and tests
+/// provide their own. No use case stores all of them. Each one takes only the parts that it uses.
 package struct Ports: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -22,7 +22,7 @@ package struct Ports: Sendable {
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock, for real durations even when a test moves `now`.
+    /// The machine's clock, for real durations even when a test changes `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
@@ -56,13 +56,13 @@ package struct Ports: Sendable {
     }
 }
 
-/// Randomness, digests, and what guards passwords.
+/// Randomness, digests and password hashing.
 package struct Secrets: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
-    /// SHA-256.
+    /// Computes SHA-256.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
-    /// scrypt of a password and a salt, 32 bytes. Slow on purpose; the cost says how slow. `nil`
-    /// without enough memory.
+    /// Computes the 32-byte scrypt hash of a password and a salt. It is deliberately slow,
+    /// depending on the cost. Returns `nil` if there is not enough memory.
     package var stretch: @Sendable (_ password: [UInt8], _ salt: [UInt8], _ cost: Int) -> [UInt8]?
 
     package init(

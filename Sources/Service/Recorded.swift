@@ -1,18 +1,18 @@
 import Core
 
-/// The record of a command, as its first call and each repetition find it in the log.
+/// The record of a command. The first call and each repetition find the same one in the log.
 struct Recorded<Told> {
     let told: Told
-    /// The event with the record.
+    /// The event that contains the record.
     let event: RecordedEvent
     let outcome: Outcome
 
-    /// A position in the log that includes the event.
+    /// A position in the log that covers the event.
     var position: Position { event.position }
-    /// A position that includes all of the command's events.
+    /// A position that covers all of the command's events.
     var last: Position { outcome.events.last?.position ?? outcome.position }
 
-    /// Finds the first of the outcome's events that contains the record.
+    /// Finds the first event in the outcome that contains the record.
     fileprivate init?(_ outcome: Outcome, _ tell: (Event) -> Told?) {
         for event in outcome.events {
             guard let told = tell(event.event) else { continue }
@@ -24,8 +24,8 @@ struct Recorded<Told> {
 }
 
 extension Wish {
-    /// A single command, answered from its record. A repetition finds the same record and therefore gets
-    /// the same answer, regardless of later events. `otherwise` answers a command that had nothing to do.
+    /// A single command, answered from its record. A repetition finds the same record and therefore gets the same
+    /// answer, regardless of later events. `otherwise` supplies the answer if the command had nothing to do.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,
@@ -37,7 +37,7 @@ extension Wish {
         }
     }
 
-    /// The same for a command that always leaves a record. `missing` describes the fault if it did not.
+    /// The same for a command that always leaves a record. `missing` describes the fault if there is none.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         missing: String,

@@ -1,11 +1,11 @@
 package import Core
 
-/// The sender of a command, with an optional key for sending it again.
+/// The sender of a command, with an optional key under which it can be sent again.
 package struct Sender: Sendable {
     package static let idempotencyKeyLimit = 200
 
     package let actor: Actor
-    /// Printable and at most `idempotencyKeyLimit` bytes long.
+    /// The text is printable and at most `idempotencyKeyLimit` bytes long.
     package let idempotencyKey: String?
 
     package init(actor: Actor, idempotencyKey: String?) {
@@ -15,14 +15,15 @@ package struct Sender: Sendable {
 }
 
 extension Secrets {
-    /// The cause of a command: the sender's idempotency key, or a unique one.
+    /// The cause of a command, which is either the sender's idempotency key or a unique one.
     ///
-    ///
-    /// The digest covers the sender's request, so one key cannot stand for two requests.
+    /// The digest covers the sender's request, so that one key cannot be used for two different
+    /// requests.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
         var bytes = Array("\(command)".utf8)
         for argument in arguments {
-            // A length prefix separates neighbours. A missing argument has none.
+            // Each argument is preceded by its length, which separates it from the next. A missing
+            // argument has no length.
             bytes.append(0)
             guard let argument else { continue }
             bytes.append(contentsOf: "\(argument.utf8.count):".utf8)
@@ -32,12 +33,12 @@ extension Secrets {
         return Cause(text: text, digest: digest(bytes))
     }
 
-    /// A unique identifier that is impossible to guess.
+    /// A unique identifier that cannot be guessed.
     func newID<Kind>(prefix: StaticString) -> Identifier<Kind> {
         Identifier(prefix: prefix, random: randomText(bytes: 12))
     }
 
-    /// Random letters and digits, five bits each.
+    /// A random text of letters and digits, each representing five bits.
     func randomText(bytes count: Int) -> String {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
         return String(

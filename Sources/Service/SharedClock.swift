@@ -1,21 +1,21 @@
 package import Core
 import Synchronization
 
-/// The place where all instances find the database's test clock.
+/// Where all instances find the test clock of the database.
 package protocol ClockPlace: Sendable {
-    /// The clock's time; `nil` if the database has none.
+    /// The clock's time; `nil` if the database does not have a test clock.
     func instant() throws(Fault) -> Instant?
-    /// Moves the clock forward to `target`, and only from `from` if that is given. Returns whether
-    /// it moved.
+    /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it is at
+    /// that time. Returns whether it moved.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
-    /// The next instant after this one at which something changes by the clock alone.
+    /// The next instant at which something changes merely because time passes.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
-/// The clock of a test database. It stays at one time until an admin moves it, only moves forward,
-/// and is the same on every instance.
+/// The clock of a test database. It stays at one time until an admin moves it, can only move
+/// forward, and is the same on every instance.
 package final class SharedClock: Sendable {
-    /// How many times to try an advance while others move the clock.
+    /// How many times to try to advance the clock while others are moving it.
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
@@ -23,9 +23,11 @@ package final class SharedClock: Sendable {
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
-    /// Runs the work due at the clock's time and waits for it; false if that takes longer.
+    /// Runs the work that is due at the clock's time and waits for it. Returns false if this takes
+    /// longer than the given time.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
-    /// How long an answer waits for the jobs before it says that they have not caught up.
+    /// How long an answer waits for the jobs before it reports that they have not caught up, in
+    /// milliseconds.
     private static let patience: Int64 = 10_000
 
     package init(at instant: Instant, _ place: any ClockPlace) {
@@ -34,7 +36,7 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// Makes answers about the clock wait for the jobs.
+    /// Makes answers about the clock wait for these jobs.
     package func attend(_ jobs: @escaping CatchUp) {
         self.jobs.withLock { $0 = jobs }
     }
@@ -43,7 +45,7 @@ package final class SharedClock: Sendable {
         Instant(milliseconds: milliseconds.load(ordering: .acquiring))
     }
 
-    /// Calls `body` whenever any instance has moved the clock.
+    /// Sets the closure that is called whenever any instance has moved the clock.
     package func whenMoved(_ body: @escaping @Sendable (Instant) -> Void) {
         onMove.withLock { $0 = body }
     }
@@ -99,6 +101,6 @@ package final class SharedClock: Sendable {
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
-    /// Whether this instance's jobs have done all due work.
+    /// Whether this instance's jobs have done all of the work that is due.
     package let isCaughtUp: Bool
 }

@@ -1,11 +1,12 @@
 package import Core
 internal import Threading
 
-/// Conditions for fulfilling a wish.
+/// Conditions for carrying out a wish.
 package struct Terms: Hashable, Sendable {
-    /// Only shows what would change.
+    /// Whether to show only what would change.
     package let isRehearsal: Bool
-    /// The versions that the affected customers must have, in order; empty if any version will do.
+    /// The versions that the customers concerned must have, in order; empty if any version is
+    /// acceptable.
     package let versions: [Int64]
 
     package init(isRehearsal: Bool = false, versions: [Int64] = []) {
@@ -15,7 +16,7 @@ package struct Terms: Hashable, Sendable {
 }
 
 extension Wish {
-    /// The same wish, refused if a customer has another version by then.
+    /// The same wish, but refused if a customer has a different version when it is decided.
     package func requiring(_ versions: [Int64]) -> Wish {
         if versions.isEmpty { return self }
         switch self {
@@ -27,7 +28,7 @@ extension Wish {
         }
     }
 
-    /// The same wish, refused if it exceeds the limits for support staff.
+    /// The same wish, but refused if it exceeds the limits for support staff.
     package var withinSupportLimits: Wish {
         switch self {
         case .answered: self
@@ -38,7 +39,7 @@ extension Wish {
         }
     }
 
-    /// The changes that the wish would make. It is decided and refused as usual, but nothing is written.
+    /// The changes that the wish would make. It is decided and may be refused as usual, but nothing is written.
     package var rehearsed: Wish<Rehearsal> {
         switch self {
         case .answered(.failure(let error)): .answered(.failure(error))
@@ -46,7 +47,7 @@ extension Wish {
             .answered(.failure(.fault(.broken("a rehearsal came to an end without a command"))))
         case .write(let command, let then):
             .write(command.rehearsal) { result in
-                // After a refusal, the wish may look again.
+                // After a refusal, the wish may perform another lookup.
                 guard case .success(let outcome) = result else { return then(result).rehearsed }
                 guard let rehearsal = outcome.rehearsal else {
                     return .answered(.failure(.fault(.broken("a rehearsal told nothing"))))
@@ -59,7 +60,7 @@ extension Wish {
     }
 }
 
-/// What customers have now, and what they would have after the wish.
+/// What the customers currently have, and what they would have after the wish.
 package struct RehearsalAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
@@ -78,7 +79,7 @@ package struct RehearsalAnswer: Sendable {
 }
 
 extension Customers {
-    /// The changes that the wish would make for the affected customers, as reads would show them.
+    /// The changes that the wish would make for the customers concerned, as reads would show them.
     package func rehearsing<Answer>(_ wish: Wish<Answer>) -> Wish<RehearsalAnswer> {
         wish.rehearsed.thenLooking { rehearsal throws(CommandError) in
             var sides: [RehearsalAnswer.Side] = []

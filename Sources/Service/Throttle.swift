@@ -1,6 +1,6 @@
 package import Core
 
-/// A limit on how often something may happen: a burst, and a number per second.
+/// A limit on how often something may happen: a burst, followed by a number per second.
 package struct Rate: Sendable {
     let burst: Double
     let perSecond: Double
@@ -11,19 +11,20 @@ package struct Rate: Sendable {
     }
 }
 
-/// Limits for strangers. `docs/security.md` lists them.
+/// Limits for callers who are not authenticated. They are listed in `docs/security.md`.
 extension Rate {
     package static let unknownKeys = Rate(50, perSecond: 5)
-    /// Notifications with new certificates, from one address and in total.
+    /// Notifications with new certificates. The limit applies to each address and to all addresses
+    /// together.
     static let newSigners = Rate(10, perSecond: 2)
     static let allNewSigners = Rate(60, perSecond: 20)
-    /// Unproven notifications from an address that has sent genuine ones before.
+    /// Unverified notifications from an address that has sent genuine ones before.
     static let unprovenNotifications = Rate(200, perSecond: 10)
-    /// Database lookups for a key or an app that is not in memory.
+    /// Database lookups for a key or an app that is missing from memory.
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// The remaining allowance of a rate.
+/// What remains of a rate.
 struct Allowance {
     private let rate: Rate
     private var rest: Double
@@ -34,7 +35,7 @@ struct Allowance {
         rest = rate.burst
     }
 
-    /// The amount left to take.
+    /// The remaining amount at the given instant.
     func left(at now: Instant) -> Double {
         let elapsed = filledAt.map { max(0, now.milliseconds - $0.milliseconds) } ?? 0
         return min(rate.burst, rest + Double(elapsed) * rate.perSecond / 1000)
@@ -53,10 +54,10 @@ struct Allowance {
     mutating func giveBack() { rest = min(rate.burst, rest + 1) }
 }
 
-/// Limits each stranger, and all strangers together.
+/// Applies a limit to each caller, and to all callers together.
 package struct Throttle: Sendable {
-    /// How many callers have their own share. All others have a common one, so sending from many
-    /// addresses gains nothing.
+    /// The maximum number of callers with separate allowances. All other callers share one, so
+    /// sending from many addresses does not give an attacker an advantage.
     private static let limit = 10_000
 
     private let each: Rate
@@ -71,19 +72,19 @@ package struct Throttle: Sendable {
         self.all = all.map(Allowance.init)
     }
 
-    /// Whether `who` may take one more.
+    /// Whether `who` may act once more.
     package mutating func allows(_ who: String, at now: Instant) -> Bool {
         makeRoom(for: who, at: now)
         return self[who].left(at: now) >= 1
     }
 
-    /// Takes one for `who`, if possible.
+    /// Uses one unit of the allowance of `who`. Returns false if none is left.
     package mutating func take(_ who: String, at now: Instant) -> Bool {
         guard allows(who, at: now), all?.take(at: now) ?? true else { return false }
         return self[who].take(at: now)
     }
 
-    /// Returns what `who` took but did not use.
+    /// Returns a unit that `who` took but did not use.
     package mutating func giveBack(_ who: String) {
         self[who].giveBack()
         all?.giveBack()
@@ -100,8 +101,8 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Forgets callers who have not taken anything recently. This checks all callers, so it runs at
-    /// most once a second.
+    /// Removes callers who have not used their allowance recently. This checks all callers, so it
+    /// runs at most once a second.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }
         if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }

@@ -1,4 +1,5 @@
-/// Everything that Deed can be asked to do, by subject. Each subject holds its own dependencies.
+/// Everything that Deed can be asked to do, grouped by subject. Each group holds its own
+/// dependencies.
 package struct UseCases: Sendable {
     package let ports: Ports
     package let ledger: any EventLog
@@ -27,7 +28,7 @@ package struct UseCases: Sendable {
     package let catalogs: Catalogs
     package let acceptance: LogAcceptance
     package let reconciliations: Reconciliations
-    /// `nil` unless requests can be sent.
+    /// `nil` if this instance cannot send requests.
     package var webhooks: Webhooks?
 
     package init(_ ports: Ports) {

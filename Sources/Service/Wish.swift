@@ -4,22 +4,21 @@ package import Threading
 
 package typealias CommandResult = Result<Outcome, CommandError>
 
-/// A change that a sender wants written, step by step, and the resulting answer.
-///
+/// A change that a sender wants to make, divided into steps, and the resulting answer.
 ///
 /// A step says what it needs, but not who waits for it. A command's own thread can wait, or a
-/// server can start the next step where the last one ended. No thread has to wait for a commit.
+/// server can start the next step where the previous one ended. No thread has to wait for a commit.
 package indirect enum Wish<Answer: Sendable>: Sendable {
-    /// Nothing is left to do.
+    /// All steps are done.
     case answered(Result<Answer, CommandError>)
-    /// A command for the ledger, and how to continue with its result.
+    /// A command for the ledger, and the step that follows its result.
     case write(Command, then: @Sendable (CommandResult) -> Wish)
-    /// Something slow, such as a database lookup.
+    /// A slow operation, such as a database query.
     case look(@Sendable () throws(CommandError) -> Wish)
-    /// A question that others answer later, such as a store, and the step that follows.
+    /// A question to another party, such as a store, and the step that follows the answer.
     case ask(Course<Wish>)
 
-    /// A single command.
+    /// A wish that consists of a single command.
     package init(
         _ command: Command,
         answer: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
@@ -29,7 +28,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Several commands in order, each in its own commit.
+    /// Several commands that are carried out in order, each in a separate commit.
     package init(
         _ commands: [Command],
         answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
@@ -56,7 +55,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Continues with the result of `next` for the answer.
+    /// Passes the answer to `next` and continues with the result.
     package func then<Other>(
         _ next: @escaping @Sendable (Result<Answer, CommandError>) -> Wish<Other>
     ) -> Wish<Other> {
@@ -68,7 +67,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Continues with a lookup that turns the answer into another one.
+    /// Continues with a lookup that converts the answer.
     package func thenLooking<Other>(
         _ look: @escaping @Sendable (Answer) throws(CommandError) -> Other
     ) -> Wish<Other> {
@@ -81,7 +80,8 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Looks up a purchase and continues. Looks again if the purchase changed before the decision.
+    /// Looks up a purchase and continues. The lookup is repeated if the purchase has changed before
+    /// the decision.
     static func lookingAgain(
         at purchase: PurchaseID, attempts: Int = 3,
         _ look: @escaping @Sendable () throws(CommandError) -> Wish
@@ -96,7 +96,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
 }
 
 extension EventLog {
-    /// Fulfils the wish, and waits for the answer.
+    /// Carries out the wish, and waits for the answer.
     package func perform<Answer>(_ wish: Wish<Answer>) throws(CommandError) -> Answer {
         var wish = wish
         while true {
@@ -111,7 +111,7 @@ extension EventLog {
     }
 }
 
-/// Held while a command is on its way. A batch that is about to be committed may wait a moment for the command.
+/// Held while a command is on its way. A batch that is about to be committed may wait briefly for the command.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
     private let ledger: any EventLog
@@ -126,6 +126,6 @@ package final class Announcement: Sendable {
         if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }
 
-    /// Covers commands that never arrive.
+    /// This covers commands that never arrive.
     deinit { end() }
 }

@@ -2,16 +2,16 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// The table for sealed credentials.
+/// The table that contains sealed credentials.
 package protocol CredentialTable: Sendable {
     func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials?
     func credentials(of project: ProjectID) throws(Fault) -> [SealedCredentials]
     func allCredentials() throws(Fault) -> [SealedCredentials]
-    /// Stores credentials as the next revision; returns `false` if others were stored in the meantime.
+    /// Stores credentials as the next revision. Returns `false` if others were stored in the meantime.
     func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
-    /// Deletes an app's credentials that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before the given version of its project's stream.
     func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
-    /// Whether the database follows a test clock, which forbids calls to a real store.
+    /// Whether the database uses a test clock, in which case calls to a real store are forbidden.
     func followsTestClock() throws(Fault) -> Bool
 }
 
@@ -21,8 +21,8 @@ package struct CredentialVault: Sendable {
     private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
-    /// The installation's keys. The first one seals, and the others can only open. If there is no key, `making`
-    /// creates one, unless the database already contains sealed credentials.
+    /// The installation's keys. The first one seals, and the others only open. If there is no key and `making` is true,
+    /// a key is created, unless the database already contains sealed credentials.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any CredentialTable
@@ -54,9 +54,9 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// Changes an app's credentials. It does not overwrite credentials that a later event wrote. If the call is a
-    /// repetition, it does not overwrite those written since the first call either. If the app was removed in
-    /// between, no older credentials survive. The order is that of the log, because clocks differ.
+    /// Changes an app's credentials. Credentials that a later event wrote are not overwritten. If this is a repeated
+    /// call, those written since the first call are not overwritten either. If the app was removed in the meantime, no
+    /// older credentials survive. The order is that of the log, because clocks differ.
     package func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
@@ -80,9 +80,8 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// A digest that is equal for equal changes. It reveals nothing about the change, because no database contains
-    /// the
-    /// key.
+    /// A digest that is the same for equal changes. It does not reveal anything about the change, because no database
+    /// contains the key.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
         guard let key = try sealingKeys().first else {
             preconditionFailure("keys come with one to seal")
@@ -90,13 +89,13 @@ package struct CredentialVault: Sendable {
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
-    /// The credentials' visible properties, for each app in a project.
+    /// The visible properties of the credentials, for each app in a project.
     package func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus] {
         let kept = try table.credentials(of: project)
         return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
     }
 
-    /// Deletes an app's credentials that were written before a version of its project's stream.
+    /// Deletes an app's credentials that were written before the given version of its project's stream.
     package func forget(_ app: StoreApp, before version: Int64) throws(Fault) {
         try table.forgetCredentials(of: app, before: version)
     }
@@ -109,10 +108,10 @@ package struct CredentialVault: Sendable {
         ) { () throws(KeyTrouble) in try keys(true) }
     }
 
-    /// Seals everything again with the first key; returns the number of apps.
+    /// Seals everything again with the first key. Returns the number of apps.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
-        // Credentials that are changed in the meantime may be sealed with another key again.
+        // Credentials that change in the meantime may be sealed with a different key again.
         for _ in 0..<CredentialVault.attempts {
             let left = try obtain(table.allCredentials())
                 .filter { $0.keyName != keys.first?.name }
@@ -122,7 +121,7 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// Returns `false` if others were stored in the meantime.
+    /// Seals one app's credentials again. Returns `false` if others were stored in the meantime.
     private func reseal(
         _ old: SealedCredentials, _ keys: [SecretKey]
     ) throws(CommandError) -> Bool {
@@ -198,7 +197,7 @@ extension CredentialsChange {
         profile.credentials.allSatisfy { secrets[$0.name] != nil }
     }
 
-    /// The change as JSON, in which removed members differ from unchanged ones.
+    /// The change as JSON. It distinguishes members that are removed from members that stay unchanged.
     fileprivate var json: JSON {
         var object = JSONObject()
         for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
@@ -210,14 +209,15 @@ extension CredentialsChange {
 }
 
 extension CredentialsWrite {
-    /// Whether the stored credentials come from a later command, or from an earlier attempt of this one.
+    /// Whether the stored credentials were written by a later command, or by an earlier attempt of this one.
     fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
         kept.version > version || isRepetition && kept.version == version
     }
 }
 
 extension CredentialsStatus {
-    /// The place that credentials are bound to. If a row is moved to another app or address, it cannot be opened.
+    /// The place to which credentials are bound. If a row is moved to another app or address, its credentials cannot be
+    /// opened.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

@@ -5,9 +5,9 @@ package import Threading
 /// The services that a store client needs.
 package protocol StoreLine: Sendable {
     func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
-    /// Takes one call from the budget that all instances share. If none is left, returns when to try again.
+    /// Takes one call from the budget that all instances share. If the budget is used up, returns when to try again.
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
-    /// Tells all instances that the store accepts no such calls until an instant.
+    /// Informs all instances that the store accepts no such calls until an instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
     /// Calls `respond` once, on a thread that must not be blocked.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void)
@@ -17,14 +17,14 @@ package protocol StoreLine: Sendable {
 }
 
 extension StoreLine {
-    /// The store's answer, if the budget allows a call. If the store asks for a pause, every instance keeps it.
+    /// The store's answer, if the budget allows a call. If the store asks for a pause, all instances observe it.
     package func answer(
         to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) throws(StoreTrouble) -> OutboundResponse {
         try answering(request, turn, patience).awaited().get()
     }
 
-    /// The same for a caller that does not wait.
+    /// Does the same for a caller that does not block.
     package func answering(
         _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) -> Course<Result<OutboundResponse, StoreTrouble>> {
@@ -71,7 +71,7 @@ extension StoreTrouble {
 }
 
 extension StoreApp {
-    /// The lane for an app's calls, so that a store that hangs for one app delays no other app.
+    /// The lane for an app's calls, so that a store that hangs for one app does not delay other apps.
     fileprivate var lane: String { "\(project.text)\u{0}\(key.store.rawValue)\u{0}\(key.id.text)" }
 }
 
@@ -89,7 +89,7 @@ package struct StorePatience: Sendable {
 }
 
 extension OutboundRequest {
-    /// The request with the time limit for the store.
+    /// The request with the time limits for calls to the store.
     fileprivate func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
         var request = self
         request.lane = lane
@@ -102,19 +102,18 @@ extension OutboundRequest {
 }
 
 extension StoreTrouble {
-    /// A proxy in between answered, or the answer was cut off.
+    /// The answer came from a proxy in between, or was cut off.
     package static let notFromStore = unavailable("what answered in its place is not JSON")
 }
 
 extension OutboundResponse {
-    /// Whether the store asks for a pause, because of a limit or a fault.
+    /// Whether the store asks for a pause because of a limit or a fault.
     fileprivate var wantsPause: Bool {
         status == 429 || status >= 500 && header("Retry-After") != nil
     }
 
-    /// When the pause that a store asked for ends. The store writes an instant in milliseconds. A proxy in front of
-    /// it
-    /// may write a number of seconds instead, as HTTP defines.
+    /// When the pause that a store has requested ends. The store writes an instant in milliseconds. A proxy in front of
+    /// the store may instead write a number of seconds, as HTTP specifies.
     fileprivate func pauseEnd(now: Instant) -> Instant {
         let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
         guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {

@@ -1,14 +1,14 @@
 package import JSON
 
-/// Writes messages for operators, one JSON object per line. They never contain evidence, keys or
-/// payloads.
+/// Writes messages for operators, as one JSON object per line. The messages never contain evidence,
+/// keys or payloads.
 package struct Log: Sendable {
-    /// Who must act: no one, an operator at some point, or an operator now.
+    /// Who has to act: no one, an operator at some point, or an operator immediately.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void
 
-    /// A log that passes each line to `write`, without its line break.
+    /// Creates a log that passes each line, without its line break, to `write`.
     package init(write: @escaping @Sendable (String) -> Void) {
         self.write = write
     }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A count that only grows.
+/// A count that can only grow.
 ///
-/// Threads that constantly increment the same counter contend for its memory. Where that matters, a
-/// counter has several lanes, and each thread picks one.
+/// Threads that constantly increment the same counter contend for its memory. Where this matters, a
+/// counter has several lanes, and each thread uses one of them.
 package final class Counter: Sendable {
     private let lanes: [Lane]
 
     private final class Lane: Sendable {
         let total = Atomic<Int64>(0)
-        /// Keeps the next lane out of this cache line.
+        /// Keeps the next lane out of this lane's cache line.
         let gap = (0, 0, 0, 0, 0, 0, 0)
     }
 
@@ -35,7 +35,7 @@ package final class Gauge: Sendable {
 
 /// Sorts measured values into buckets, each of which has an upper bound.
 package final class Histogram: Sendable {
-    /// Bounds for request and commit times: 50 microseconds to 10 seconds.
+    /// Bounds for request and commit times, from 50 microseconds to 10 seconds.
     package static let latencyBounds: [Int64] = [
         50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
         1_000_000, 2_500_000, 10_000_000,
@@ -94,7 +94,7 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter that is kept elsewhere and read each time the metrics are rendered.
+    /// A counter whose value is maintained elsewhere and is read each time the metrics are rendered.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {
@@ -134,7 +134,7 @@ package final class Metrics: Sendable {
         }
     }
 
-    /// Every metric in the Prometheus text format.
+    /// All metrics in the Prometheus text format.
     package func text() -> String {
         var lines: [String] = []
         for family in families.withLock({ $0 }) {

@@ -1,4 +1,4 @@
-/// Calls back at given instants. All callbacks share one thread, so they must not block it.
+/// Runs callbacks at given instants. All callbacks share one thread, so they must not block it.
 package final class Alarms: Sendable {
     private struct State: Sendable {
         var rings: [(at: Int64, ring: @Sendable () -> Void)] = []
@@ -8,7 +8,7 @@ package final class Alarms: Sendable {
 
     package init() {}
 
-    /// Calls `ring` once the monotonic clock reaches `instant`, in milliseconds.
+    /// Calls `ring` once the monotonic clock reaches `instant`, which is in milliseconds.
     package func ring(at instant: Int64, _ ring: @escaping @Sendable () -> Void) {
         let mustStart = state.change { state in
             state.rings.append((instant, ring))
@@ -18,7 +18,7 @@ package final class Alarms: Sendable {
         if mustStart { startThread("alarms") { [self] in run() } }
     }
 
-    /// Runs until no alarm is left.
+    /// Runs until there are no alarms left.
     private func run() {
         while true {
             let now = monotonicMilliseconds()

@@ -1,7 +1,7 @@
-/// Work in steps, some of which wait for something without blocking a thread.
+/// Work that consists of steps, some of which wait for something without blocking a thread.
 ///
 /// A step describes what it needs, not who carries it out. A command-line program's own thread may
-/// wait for the result, and a server continues on the thread where the last step ended.
+/// wait for the result. A server continues on the thread on which the previous step ended.
 package indirect enum Course<End: Sendable>: Sendable {
     case ended(End)
     /// Work for a thread that may block for a while, such as a database query.
@@ -12,7 +12,7 @@ package indirect enum Course<End: Sendable>: Sendable {
 }
 
 extension Course {
-    /// This course, followed by the course that `next` makes from its result.
+    /// This course, followed by the course that `next` creates from its result.
     package func then<Other>(
         _ next: @escaping @Sendable (End) -> Course<Other>
     ) -> Course<Other> {
@@ -42,8 +42,8 @@ extension Course {
         }
     }
 
-    /// Runs the course. `end` is called on the last step's thread. `isPatient` says whether this
-    /// thread may block; if not, `whenPatient` finds another thread for the work.
+    /// Runs the course. `end` is called on the thread of the last step. `isPatient` says whether
+    /// this thread may block. If it may not, `whenPatient` finds another thread for the work.
     package func carryOut(
         isPatient: Bool,
         whenPatient: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
@@ -61,13 +61,14 @@ extension Course {
         }
     }
 
-    /// Runs all courses side by side. Each one continues as soon as it can, even while others wait.
+    /// Runs all courses concurrently. Each one continues as soon as it can, even while others wait.
     package static func all(_ courses: [Course]) -> Course<[End]> {
         let gathering = Gathering(courses)
         return .work { gathering.goOn() }
     }
 
-    /// Runs the work at the beginning, and returns the course from its first wait or its end.
+    /// Performs the work at the beginning, and returns the rest of the course from its first wait
+    /// or its end.
     fileprivate var untilWaiting: Course {
         var course = self
         while case .work(let work) = course { course = work() }
@@ -75,13 +76,13 @@ extension Course {
     }
 }
 
-/// Courses that run side by side until all of them have ended.
+/// Courses that run concurrently until all of them have ended.
 private final class Gathering<End: Sendable>: Sendable {
     private struct State: Sendable {
         var ends: [Int: End] = [:]
         /// The courses that can continue.
         var ready: [(place: Int, course: Course<End>)]
-        /// Set while no course can continue.
+        /// Set while none of the courses can continue.
         var resume: (@Sendable (Course<[End]>) -> Void)?
     }
     private let state: Monitor<State>
@@ -92,7 +93,7 @@ private final class Gathering<End: Sendable>: Sendable {
         state = Monitor(State(ready: courses.enumerated().map { ($0, $1) }))
     }
 
-    /// Runs the courses that can continue. One course may let another one continue.
+    /// Runs the courses that can continue. One course may enable another one to continue.
     func goOn() -> Course<[End]> {
         while true {
             let ready = state.change(wake: .none) { state in

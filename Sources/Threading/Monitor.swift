@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many waiting threads a change to a `Monitor` wakes.
+/// How many of the waiting threads are woken after a change to a `Monitor`.
 package enum Wake { case none, one, all }
 
-/// A value that threads change under a lock and can wait on.
+/// A value that threads change under a lock and can wait for.
 ///
-/// `@unchecked Sendable`: the value is only accessed between `lock` and `unlock`.
+/// `@unchecked Sendable` is safe because the value is accessed only between `lock` and `unlock`.
 package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -14,7 +14,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     package init(_ value: consuming sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        // Timeouts must not be affected when an operator sets the wall clock.
+        // Timeouts must not be affected if an operator sets the wall clock.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -29,7 +29,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with exclusive access to the value, then wakes waiting threads.
+    /// Runs `body` with exclusive access to the value, and then wakes waiting threads.
     package func change<Result, Failure: Error>(
         wake: Wake = .all, _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -70,7 +70,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `body` returns a result; `nil` if the time runs out first.
+    /// Waits until `body` returns a result. Returns `nil` if the time runs out first.
     package func wait<Result>(
         milliseconds: Int64, for body: (inout Value) -> Result?
     ) -> Result? {

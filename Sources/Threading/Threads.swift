@@ -3,9 +3,10 @@ import Glibc
 
 /// How soon a thread gets a processor when there are not enough of them.
 package enum Urgency: Int32 {
-    /// Work for callers who count milliseconds, and work for which every caller waits.
+    /// Work for callers to whom milliseconds matter, and work for which every caller waits.
     case usual = 0
-    /// Long work for one sender. A stream of such work must not delay short answers.
+    /// Long-running work for one sender. Even a constant flow of such work must not delay short
+    /// answers.
     case patient = 10
     /// Work for unauthenticated callers.
     case last = 15
@@ -16,7 +17,7 @@ package func startThread(
     _ name: String, _ urgency: Urgency = .usual, _ body: @escaping @Sendable () -> Void
 ) {
     let thread = Thread {
-        // On Linux this affects only the calling thread.
+        // On Linux, this affects only the calling thread.
         if urgency != .usual {
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, urgency.rawValue)
         }
@@ -38,7 +39,7 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
             done.change { $0[place] = result }
         }
     }
-    // The first item runs on this thread, which would otherwise only wait.
+    // The first item is processed on this thread, which would otherwise only wait.
     if let first = items.first {
         let result = work(first)
         done.change { $0[0] = result }
@@ -48,19 +49,19 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
     }
 }
 
-/// Milliseconds on a monotonic clock: for durations, never for instants.
+/// Milliseconds on a monotonic clock, for measuring durations but not for instants.
 package func monotonicMilliseconds() -> Int64 {
     monotonicMicroseconds() / 1000
 }
 
-/// Microseconds on a monotonic clock: for durations, never for instants.
+/// Microseconds on a monotonic clock, for measuring durations but not for instants.
 package func monotonicMicroseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }
 
-/// Makes this thread sleep.
+/// Puts this thread to sleep.
 package func pause(milliseconds: Int64) {
     usleep(UInt32(milliseconds) * 1000)
 }

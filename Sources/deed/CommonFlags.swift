@@ -17,14 +17,14 @@ extension Option {
     static let idempotencyKey = value(
         "idempotency-key", "KEY", "do it once, however often the command runs with this key")
 
-    /// The flags of every command that needs the database.
+    /// The flags that every command with database access accepts.
     static let database = [databaseURL, dataDir, testClock, json]
 }
 
 extension Invocation {
     func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
-    /// The customer from a flag or the first argument, in the environment that the flag names.
+    /// The customer from a flag or the first argument, in the environment given by the flag.
     func stream() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("the customer is named twice: as an argument and with --customer")
@@ -35,7 +35,7 @@ extension Invocation {
         return try stream(of: text)
     }
 
-    /// The customer with this name, in the environment that the flag names.
+    /// The customer with this name, in the environment given by the flag.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }

@@ -14,20 +14,20 @@ extension CommandEnd {
     init(_ fault: Fault) { self = .fault(fault.sentence) }
 }
 
-/// Runs a use case. Its error becomes the command's end.
+/// Runs a use case. If it throws, the command ends with its error.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-/// Queries the ledger. A fault becomes the command's end.
+/// Queries the ledger. If it reports a fault, the command ends with that fault.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
 extension UseCases {
-    /// Fulfils the wish. Its error becomes the command's end.
+    /// Fulfils the wish. If this fails, the command ends with the error.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
         try obey(ledger.perform(wish))
     }

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import PrivatePostgres
 
-/// Reads a file that a person named; `-` is standard input.
+/// Reads a file that a person named. `-` means standard input.
 func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
@@ -27,7 +27,7 @@ func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-/// Makes renamed and linked files in the file's folder durable.
+/// Syncs the file's folder, so that files renamed or linked in it are durable.
 func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -38,14 +38,14 @@ func syncFolder(of path: String) {
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// The free bytes on the folder's disk; `nil` if unknown.
+/// The number of free bytes on the folder's disk; `nil` if unknown.
 func freeBytes(in folder: String) -> Int64? {
     var found = statvfs()
     guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return nil }
     return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
 }
 
-/// Creates a folder with this prefix that only this user can enter.
+/// Creates a folder whose name starts with this prefix and that only this user can enter.
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {
@@ -54,13 +54,13 @@ func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Replaces a file completely or not at all: the old one stays until the new one is on disk.
+/// Replaces a file completely or not at all: the old file stays until the new one is on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    // Never write through a link: the folder may belong to another user.
+    // Never writes through a link: the folder may belong to another user.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Overwrites passwords in this process's arguments with `x`, because every user of the machine can
-/// list them. Read the arguments first.
+/// Overwrites the passwords in this process's arguments with `x`, because every user of the machine can list arguments.
+/// Read the arguments before calling this.
 func hidePasswords() {
     for place in 0..<Int(CommandLine.argc) {
         guard let argument = CommandLine.unsafeArgv[place] else { continue }
@@ -12,7 +12,7 @@ func hidePasswords() {
     }
 }
 
-/// Finds passwords in a connection string of either form, or in an argument that contains one.
+/// Finds passwords in a connection string in either format, or in an argument that contains one.
 func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     func first(_ sought: String, from start: Int) -> Int? {
@@ -23,7 +23,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
         }
     }
     if let scheme = first("://", from: 0), scheme >= 5 {
-        // A password may contain these characters, so the last one counts.
+        // A password may contain this character, so its last occurrence is the one that counts.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
         if let at = text[authority].lastIndex(of: UInt8(ascii: "@")),
@@ -47,7 +47,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     return ranges
 }
 
-/// The password's end: the closing quote, or the place before the next separator.
+/// The end of the password: the closing quote, or the position before the next separator.
 private func passwordEnd(in text: [UInt8], from start: Int) -> Int {
     guard start < text.count, text[start] == UInt8(ascii: "'") else {
         let ends = [UInt8(ascii: " "), UInt8(ascii: "&")]

@@ -29,8 +29,8 @@ extension Settings {
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// For root, the folder where services keep data; for others, a folder in their home. It
-    /// depends on the user who started the process, even if the process has changed its user since.
+    /// For root, the folder where services keep their data. For other users, a folder in their home. The choice depends
+    /// on the user who started the process, even if the process has switched users since.
     static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
@@ -40,7 +40,7 @@ extension Settings {
 }
 
 extension Invocation {
-    /// Opens the configured database. The caller must close it with `leave`.
+    /// Opens the configured database, which the caller must close with `leave`.
     func database(
         mayCreate: Bool = false, isRestoring: Bool = false, log: Log = .silent
     ) throws(CommandEnd) -> Database {
@@ -49,7 +49,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the database, whose schema fits this release.
+    /// Runs `body` with the database, provided that its schema fits this release.
     func withDatabase(
         mayCreate: Bool = false, log: Log = .silent,
         _ body: (Database) throws(CommandEnd) -> Void
@@ -62,7 +62,7 @@ extension Invocation {
         try body(database)
     }
 
-    /// Records that an operator has done a task. Failing to record it does not matter.
+    /// Records that an operator has performed a task. It is no problem if this fails.
     func note(done what: String, says: JSON = [:]) {
         guard let database = try? database() else { return }
         defer { database.leave() }
@@ -70,7 +70,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// This call's flags that locate the installation, for use in commands to paste.
+    /// The flags of this call that locate the installation, for inclusion in commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
@@ -93,7 +93,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with everything needed to take in evidence.
+    /// Runs `body` with everything that is needed to accept evidence.
     func withIntake(
         in project: ProjectID? = nil, onlyReads: Bool? = nil,
         _ body: (Intake) throws(CommandEnd) -> Void
@@ -103,7 +103,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with a live service. `onlyReads` is for commands that write only with certain flags.
+    /// Runs `body` with a live service. `onlyReads` is true for commands that write only if certain flags are given.
     func withLive(
         in project: ProjectID? = nil, mayCreate: Bool = false, onlyReads: Bool? = nil,
         _ body: (Live) throws(CommandEnd) -> Void
@@ -146,7 +146,7 @@ extension Invocation {
     }
 }
 
-/// Starts something that a command needs. An error becomes the command's end.
+/// Starts a service that a command needs. If this fails, the command ends with the error.
 func starting<Started>(
     _ body: () throws(StartError) -> Started
 ) throws(CommandEnd) -> Started {

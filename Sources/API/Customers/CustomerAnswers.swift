@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: the entitlements, as their own call returns them, and their sources.
+    /// `GET /v1/customers/{c}`: the entitlements, as returned by their own call, and the sources of those entitlements.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
@@ -43,7 +43,7 @@ extension SubscriptionStatus.Committed {
 }
 
 extension Purchase {
-    /// The purchase, described by its newest transaction.
+    /// The purchase, as described by its newest transaction.
     func json(by catalog: Catalog) -> JSON? {
         guard let newest, let first = evidence.first?.effective else { return nil }
         let json: JSON = [
@@ -64,7 +64,7 @@ extension Purchase {
 }
 
 extension JSON {
-    /// Marks a transaction that Xcode made on a developer's machine.
+    /// Marks a transaction that was made with Xcode on a developer's machine.
     func marked(_ transaction: TransactionID) -> JSON {
         with("xcode", transaction.isOfXcode ? true : nil)
     }

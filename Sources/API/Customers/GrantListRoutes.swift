@@ -82,7 +82,7 @@ extension ListedGrant {
 }
 
 extension GrantPlace {
-    /// The place in the form of `next` and `after`.
+    /// The place in the format of `next` and `after`.
     package var text: String { "\(givenAt.milliseconds):\(grant)" }
 
     package init?(_ text: String) {

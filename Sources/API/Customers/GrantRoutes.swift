@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls with which admins give, change and revoke grants.
+/// The calls that admins use to give, change and revoke grants.
 struct GrantRoutes: Sendable {
     private static let revocation = ["environment"] + Body.reasonNames
     let grants: Grants
@@ -70,7 +70,7 @@ struct GrantRoutes: Sendable {
 }
 
 extension Body {
-    /// The value of `start` for a grant that begins when the present access ends.
+    /// The value of `start` for a grant that begins when the current access ends.
     private static let afterCurrent = "after_current"
 
     fileprivate func grantTime() throws(Problem) -> GiveGrant.Time {
@@ -115,7 +115,7 @@ extension Body {
         }
     }
 
-    /// A grant's end. A grant lasts for ever only if the body says so.
+    /// When a grant ends. A grant lasts for ever only if the body says so.
     fileprivate func newGrantEnd() throws(Problem) -> GiveGrant.End {
         let end = try grantEnd()
         let isForEver = try flag("for_ever")

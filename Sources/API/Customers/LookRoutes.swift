@@ -3,12 +3,12 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call for the service's own pages only. It returns everything that a customer's page shows, in
-/// the same form as the public calls.
+/// A call that only the service's own pages make. It returns everything that a customer's page shows, in the same form
+/// as the public calls.
 struct LookRoutes: Sendable {
-    /// How many events one page reads.
+    /// The number of events that a page reads.
     private static let eventLimit = 1000
-    /// How many sentences explain one entitlement.
+    /// The maximum number of sentences that explain an entitlement.
     private static let sentenceLimit = 30
     /// The maximum number of rows in a customer's timeline.
     private static let rowLimit = 40

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls with which admins move purchases between customers.
+/// The calls that admins use to move purchases between customers.
 struct MoveRoutes: Sendable {
     let moves: Moves
     let blocks: Blocks
@@ -66,7 +66,7 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    /// The purchase in the path argument with this index.
+    /// The purchase named by the path argument with this index.
     func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
         guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(

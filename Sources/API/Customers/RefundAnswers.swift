@@ -54,7 +54,7 @@ extension RefundFact {
 }
 
 extension RefundPlace {
-    /// The place in the form of `next` and `after`.
+    /// The place in the format of `next` and `after`.
     package var text: String { "\(answerBy.milliseconds):\(customer)" }
 
     package init?(_ text: String) {

@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension TimelineRow {
-    /// A row of a customer's timeline, in the output of `deed customer timeline --json`.
+    /// A row in a customer's timeline, as printed by `deed customer timeline --json`.
     package var json: JSON {
         var object = JSONObject()
         switch subject {

@@ -14,8 +14,8 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase in the form of a customer's answer, with the start of its wait and its account
-    /// tokens.
+    /// The purchase as in a customer's answer, together with its account tokens and the time at which it started to
+    /// wait.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))

@@ -3,9 +3,9 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls with which admins export a person's data or erase the person.
+/// The calls that admins use to export a person's data or to erase the person.
 struct ErasureRoutes: Sendable {
-    /// For larger exports, use the command, which does not hold the whole document in memory.
+    /// Larger exports need the command, which does not hold the whole document in memory.
     static let exportLimit = 64 << 20
 
     let erasures: Erasures

@@ -42,7 +42,7 @@ extension Body {
         }
     }
 
-    /// The array's objects, each with its valid members in a fixed order.
+    /// The objects in the array, each with its valid members in a fixed order.
     private func objects(
         _ name: String, of members: [HandInMember], atMost limit: Int
     ) throws(Problem) -> [JSON] {

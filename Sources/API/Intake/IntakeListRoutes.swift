@@ -3,9 +3,9 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call for the service's own pages only. It lists evidence that is waiting or has been judged.
+/// A call that only the service's own pages make. It lists evidence that is waiting or has been judged.
 struct IntakeListRoutes: Sendable {
-    /// How many items one page has.
+    /// The number of items per page.
     private static let limit = 100
 
     let intake: Intake

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension SubmissionAnswer {
-    /// The log position that the answer reflects.
+    /// The log position up to which the answer is current.
     package var position: Position { entitlements.position }
 
     /// `POST /v1/customers/{c}/receipts` and `…/restore`
@@ -25,7 +25,7 @@ extension SubmittedItem {
             object.append("environment", .string(otherEnvironment.rawValue))
         }
         if let purchase { object.append("purchase", .string(purchase.description)) }
-        // The app needs the id that it knows in order to finish the transaction.
+        // To finish the transaction, the app needs the id that it knows.
         if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown): break

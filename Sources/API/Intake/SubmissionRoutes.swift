@@ -32,7 +32,7 @@ struct SubmissionRoutes: Sendable {
         } + gates.map { notifications(of: $0.store, through: $0.gate) }
     }
 
-    /// The call for a store's own notifications.
+    /// The call with which a store delivers its notifications.
     private func notifications(of store: Store, through gate: NotificationGate) -> Route {
         Route(
             "POST", "/stores/\(store.rawValue)/notifications",
@@ -78,7 +78,7 @@ struct SubmissionRoutes: Sendable {
 }
 
 extension Problem {
-    /// Stores resend a notification for some days after any 4xx or 5xx except a 400.
+    /// After any 4xx or 5xx except 400, stores resend a notification for some days.
     fileprivate init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused):

@@ -3,17 +3,17 @@ import HTTPServer
 import Service
 
 extension Route {
-    /// What a call is about. A key bound to one environment cannot make calls about the other.
+    /// What a call is about. A key that is bound to one environment cannot make calls about the other one.
     enum Subject: Sendable {
-        /// The environment in the query or the body, or production.
+        /// The environment in the query or the body. The default is production.
         case named
-        /// The call determines the environment itself, and then calls `Access.require`.
+        /// The call determines the environment itself and then calls `Access.require`.
         case found
         /// A customer in both environments.
         case both
-        /// Something shared by both environments, which the call only reads.
+        /// Data that both environments share and that the call only reads.
         case project
-        /// Something shared by both environments, which the call changes.
+        /// Data that both environments share and that the call changes.
         case projectChange
 
         init(_ method: String, _ parameters: [String]) {
@@ -42,7 +42,7 @@ extension Route.Access {
 }
 
 extension KeyRing {
-    /// Throws if the key was revoked or expired while its call was waiting.
+    /// Throws if the key was revoked or has expired while its call was waiting.
     func requireOpen(_ key: LiveKey) throws(Problem) {
         guard let known = known(key.digest)?.key else { throw .unknownKey }
         if known.limits.hasExpired(at: now) { throw .keyExpired(known.limits) }
@@ -50,8 +50,8 @@ extension KeyRing {
 }
 
 extension Call {
-    /// Throws if the key must not make a call with this query. A body may still name an
-    /// environment, which is checked where the body is read.
+    /// Throws if the key must not make a call with this query. The body may also name an environment, which is checked
+    /// when the body is read.
     func requireEnvironment(_ subject: Route.Subject, isRead: Bool) throws(Problem) {
         if !access.isBound { return }
         switch subject {

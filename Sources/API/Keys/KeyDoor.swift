@@ -3,22 +3,22 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Reads the keys of one surface's calls, and remembers recent ones.
+/// Reads the keys in calls to one surface, and remembers recent ones.
 final class KeyDoor: Sendable {
     /// How many header values are remembered.
     private static let limit = 10_000
 
     private struct Shown {
         var keys: [String: ShownKey] = [:]
-        /// The ring's edition when these keys were remembered.
+        /// The edition of the key ring when these keys were remembered.
         var edition = 0
     }
-    /// How many microseconds pass between two notes about a key's use.
+    /// The minimum number of microseconds between two notes about a key's use.
     private static let pause: Int64 = 1_000_000
 
     private let place: KeyPlace
     let ring: KeyRing
-    /// Keys by header value, which saves hashing a known key each time.
+    /// Keys by header value, so that a known key need not be hashed each time.
     private let shown = Mutex(Shown())
 
     init(_ place: KeyPlace, _ ring: KeyRing) {
@@ -26,10 +26,10 @@ final class KeyDoor: Sendable {
         self.ring = ring
     }
 
-    /// A request's key. Throws if there is none, or if it cannot be read.
+    /// The key in a request. Throws if there is none or if it cannot be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
-        // A connection usually sends the same key as before.
+        // A connection usually sends the same key as in its previous request.
         if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
             request.hasOne(place.header, shown.value)
         {
@@ -48,8 +48,8 @@ final class KeyDoor: Sendable {
         return .known(shown)
     }
 
-    /// Records the use of a known key, at most once a second: recording every use would cost more than
-    /// the rest of a call from memory. The time of the last use is only kept to the hour.
+    /// Records the use of a known key, at most once a second: recording every use would cost more than the rest of a
+    /// call answered from memory. The time of the last use is stored only to the hour.
     func note(_ key: PresentedKey, at microseconds: Int64) {
         guard case .known(let shown) = key else { return }
         if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }
@@ -70,8 +70,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key's current state, from the database if the key is no longer in memory. The key may have
-    /// been revoked while the call waited for a worker.
+    /// The key's current state, read from the database if the key is no longer in memory. The key may have been revoked
+    /// while the call was waiting for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -99,12 +99,12 @@ extension KeyDoor {
     }
 }
 
-/// A key that was in memory when the request arrived. It is a class because passing it on then
-/// costs only one reference count.
+/// A key that was in memory when the request arrived. It is a class so that passing it on costs only one reference
+/// count.
 final class ShownKey: Sendable {
     fileprivate let value: [UInt8]
     let key: LiveKey
-    /// When a use was last noted, on the monotonic clock in microseconds.
+    /// When a use was last noted, in microseconds on the monotonic clock.
     fileprivate let noted = Atomic<Int64>(.min / 2)
     fileprivate let edition: Int
     fileprivate let door: ObjectIdentifier
@@ -123,6 +123,6 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// Callers with an unknown key wait in the same room as callers without a key.
+    /// Callers with an unknown key wait in the same room as callers without one.
     var room: Room { known == nil ? .strangers : .known }
 }

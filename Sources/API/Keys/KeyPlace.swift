@@ -1,10 +1,10 @@
 import HTTPServer
 
-/// Where a surface's calls carry their key.
+/// Where calls to a surface carry their key.
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A cookie. Browsers also send it with requests caused by other sites, so it permits changes
+    /// A cookie. Browsers also send cookies with requests that other sites cause. A cookie therefore permits changes
     /// only if the browser says that the call comes from Deed's own pages.
     case cookie(String)
 
@@ -15,7 +15,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// Whether the request's key is acceptable here.
+    /// Whether the key in the request is acceptable here.
     func counts(in request: borrowing Request) throws(Problem) -> Bool {
         guard case .cookie = self, !request.isGet else { return true }
         guard let site = try request.single("Sec-Fetch-Site") else { return false }
@@ -29,7 +29,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call without a key. `value` is its header, if present.
+    /// The answer to a call without a key. `value` is the header that should contain the key, if there is one.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
@@ -38,7 +38,7 @@ enum KeyPlace: Sendable {
     }
 }
 
-/// The text after `Bearer ` (in any case), trimmed.
+/// The text after `Bearer ` (in upper or lower case), trimmed.
 private func bearerKey(in authorization: String) -> String? {
     let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
     guard bytes.count > scheme.count else { return nil }

@@ -3,7 +3,7 @@ package import HTTPServer
 import Synchronization
 import Telemetry
 
-/// Counts attempts to sign in to the console by result, and logs failed ones within limits.
+/// Counts attempts to sign in to the console by outcome, and logs a limited number of failed ones.
 package final class RefusedSignIns: Sendable {
     /// The outcome of an attempt.
     package enum Outcome: String, CaseIterable, Sendable {
@@ -33,7 +33,7 @@ package final class RefusedSignIns: Sendable {
         self.now = now
     }
 
-    /// Counts an attempt. The log names the network address, but not the person.
+    /// Counts an attempt. The log line contains the network address but does not name the person.
     package func note(_ outcome: Outcome, from client: ClientAddress?) {
         counters[outcome]?.add()
         guard outcome == .wrong || outcome == .tooManyTries, let client else { return }

@@ -4,8 +4,7 @@ import JSON
 import Service
 
 extension Route.Access {
-    /// Whether the key belongs to support staff, who see no prices, need a ticket, and act within
-    /// limits.
+    /// Whether the key belongs to support staff, who cannot see prices, need a ticket, and act within limits.
     var isOfSupport: Bool { key.role == .support }
 }
 
@@ -30,7 +29,7 @@ extension Call {
         if access.isOfSupport, ticket == nil { throw .noTicket }
     }
 
-    /// The wish within the limits of the key's role.
+    /// The wish, restricted by the limits of the key's role.
     func limited<Answer>(_ wish: Wish<Answer>) -> Wish<Answer> {
         access.isOfSupport ? wish.withinSupportLimits : wish
     }
@@ -70,8 +69,8 @@ extension JSON {
         }
     }
 
-    /// An event's payload without prices. A payload that was damaged in the database is left out,
-    /// because a price may be anywhere in it.
+    /// An event's payload without prices. If the payload was damaged in the database, it is left out, because a price
+    /// might be anywhere in it.
     static func payloadWithoutPrices(_ text: String) -> JSON? {
         (try? JSON.read(text))?.withoutPrices
     }

@@ -2,19 +2,19 @@ import Core
 import HTTPServer
 import JSON
 
-/// Addresses whose calls were refused, with the refusals that are still to be logged.
+/// Addresses whose calls were refused, and the refusals that have yet to be logged.
 struct ToldAddresses: Sendable {
-    /// How many milliseconds pass between two log lines about the same address.
+    /// The minimum number of milliseconds between two log lines about the same address.
     private static let silence: Int64 = 60_000
-    /// How many addresses get a log line of their own in that time. Others share one.
+    /// How many addresses get a separate log line in that time. The others share one.
     private static let limit = 60
 
     private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
     private var others = (addresses: Set<ClientAddress>(), count: 0, since: Instant?.none)
-    /// How many of the other addresses are counted separately.
+    /// The maximum number of other addresses that are counted separately.
     private static let otherLimit = 10_000
 
-    /// The log lines that are due after another refusal of this address.
+    /// The log lines that are due once this address has been refused again.
     mutating func lines(after client: ClientAddress, at now: Instant) -> [JSON] {
         var lines: [JSON] = []
         if each[client] == nil, each.count >= ToldAddresses.limit { forget(at: now) }
@@ -50,8 +50,7 @@ struct ToldAddresses: Sendable {
         return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
     }
 
-    /// Forgets addresses whose lines would be due. Counts that have not been logged go into the
-    /// shared line.
+    /// Forgets addresses whose log lines would be due. Counts that have not been logged are added to the shared line.
     private mutating func forget(at now: Instant) {
         for (client, last) in each where !isSilent(since: last.at, now) {
             each[client] = nil

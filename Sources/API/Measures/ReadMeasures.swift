@@ -6,7 +6,7 @@ package import Telemetry
 extension Customers: AnswerSource {}
 
 extension CustomerReads {
-    /// Publishes the statistics of the answers in memory.
+    /// Publishes statistics about the answers kept in memory.
     package func publish(to metrics: Metrics) {
         func count(
             _ name: String, _ help: String, _ value: @escaping @Sendable (AnswerTally) -> Int64

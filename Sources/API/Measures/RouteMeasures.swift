@@ -3,12 +3,12 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// How often a route was called, with which status, and how long it took.
+/// How often a route was called, which status the answers had, and how long they took.
 final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
     private let times: Histogram
-    /// How many threads can count answers without contention.
+    /// The number of threads that can count answers without contention.
     private static let lanes = 8
     /// One counter for each status seen so far.
     private let counters = Mutex<[(status: Int, counter: Counter)]>([])
@@ -22,7 +22,7 @@ final class RouteMeasures: Sendable {
     }
 
     func record(_ response: consuming Response, since started: Int64) -> Response {
-        // Two concurrent answers usually have different start times.
+        // Two answers that are counted at the same time usually have different start times.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)
         counter(of: response.status).add(lane: lane)

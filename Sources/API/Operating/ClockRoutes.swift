@@ -5,7 +5,7 @@ package import Service
 
 /// Calls about a test database's clock.
 struct ClockRoutes: Sendable {
-    /// `nil` if the machine's clock is used.
+    /// `nil` if the service uses the machine's clock.
     let clock: SharedClock?
 
     var routes: [Route] {
@@ -50,6 +50,6 @@ extension ClockAnswer {
 }
 
 extension SharedClock {
-    /// The header with its time, sent with every answer.
+    /// The header with the test clock's time, which is sent with every answer.
     package var header: Header { Header(.testClock, now.text) }
 }

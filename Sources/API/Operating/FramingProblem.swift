@@ -1,8 +1,8 @@
 package import HTTPServer
 
 extension Problem {
-    /// The answer to bytes that are not an unambiguous request. It ends the connection, since the
-    /// bytes that follow could be anything.
+    /// The answer to bytes that are not an unambiguous request. The connection is then closed, since the meaning of the
+    /// bytes that follow is unclear.
     package init(_ fault: FramingFault) {
         let words = fault.words
         self.init(status: fault.status, code: words.code, detail: words.detail)

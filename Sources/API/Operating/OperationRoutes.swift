@@ -4,10 +4,10 @@ import OpenAPI
 package import Service
 package import Telemetry
 
-/// Why this instance cannot answer normally.
+/// A reason why this instance cannot answer normally.
 package struct Obstacle: Sendable {
     package let sentence: String
-    /// Whether the instance's answers to reads are still correct.
+    /// Whether the instance still answers reads correctly.
     let allowsReads: Bool
 
     package init(_ sentence: String, allowsReads: Bool = false) {
@@ -18,12 +18,11 @@ package struct Obstacle: Sendable {
 
 /// Calls for operators.
 package struct Operations: Sendable {
-    /// Why this instance is not ready; empty if it is.
+    /// The reasons why this instance is not ready; empty if it is.
     package var obstacles: @Sendable () -> [Obstacle]
     package var metrics: Metrics
     package var log: Log
-    /// Whether these calls have their own address. Both addresses report whether the service is
-    /// alive.
+    /// Whether these calls are served at a separate address. Both addresses then report whether the service is alive.
     package var isApart = false
     /// The database's test clock, if it has one.
     package var testClock: SharedClock?
@@ -38,14 +37,14 @@ package struct Operations: Sendable {
         self.testClock = testClock
     }
 
-    /// The calls at the API's root.
+    /// The operating calls at the API's root.
     var surface: Surface {
         isApart ? Surface(prefix: "", routes: [open("/healthz", health)]) : wholeSurface
     }
 
-    /// All operating calls, at their own address.
+    /// All operating calls, at a separate address.
     package func router(_ useCases: UseCases, keys: KeyRing) -> Router {
-        // Calls that read metrics are not measured themselves.
+        // Calls that read metrics are not measured.
         Router([wholeSurface], useCases, keys: keys, Metrics(), log)
     }
 
@@ -68,8 +67,8 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Reports whether the instance can do all its work. With `for=reads`, it only matters whether
-    /// reads are correct.
+    /// Reports whether the instance can do all of its work. With `for=reads`, it reports only whether reads are
+    /// correct.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
@@ -81,7 +80,7 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
-    /// The values of the parameter `for`.
+    /// The accepted values of the parameter `for`.
     private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)

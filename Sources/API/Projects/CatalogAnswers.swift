@@ -36,10 +36,10 @@ extension CatalogStep {
 }
 
 extension JSON {
-    /// How many problems one answer lists.
+    /// The maximum number of problems listed in an answer.
     package static let problemLimit = 1000
 
-    /// Problems with their paths, the first `problemLimit` of them.
+    /// The first `problemLimit` problems, with their paths.
     package static func problems(_ problems: [CatalogProblem]) -> JSON {
         .array(
             problems.prefix(problemLimit).map {

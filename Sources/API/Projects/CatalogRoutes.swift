@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 package import Service
 
-/// Calls about what a project sells.
+/// Calls about the products that a project sells.
 struct CatalogRoutes: Sendable {
     private static let bodyLimit = 1 << 20
     let catalogs: Catalogs
@@ -70,14 +70,14 @@ struct CatalogRoutes: Sendable {
 }
 
 extension CatalogProposal {
-    /// The catalog with its canonical form.
+    /// The catalog in its canonical form.
     package init(_ catalog: Catalog, basis: Int64?) {
         self.init(catalog: catalog, text: CatalogFile.json(catalog).text, basis: basis)
     }
 }
 
 extension Problem {
-    /// All problems of a catalog, up to the number that one answer lists.
+    /// The problems in a catalog, up to the number that an answer lists.
     fileprivate init(_ invalid: InvalidCatalog) {
         let count = invalid.problems.count
         let listed = JSON.problems(invalid.problems)

@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call for the service's own pages only. It returns a project's figures.
+/// A call that only the service's own pages make. It returns a project's figures.
 struct FigureRoutes: Sendable {
     let figures: Figures
 

@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension ReconciliationFinished {
-    /// Members that describe a run's result.
+    /// The members that describe the result of a run.
     package var members: [(name: String, value: JSON)] {
         var object = JSONObject()
         for step in ReconcileStep.allCases {
@@ -15,7 +15,7 @@ extension ReconciliationFinished {
         ]
     }
 
-    /// With three decimal places.
+    /// The duration in seconds, with three decimal places.
     package var seconds: String {
         let rest = String(milliseconds % 1000)
         return "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest

@@ -15,7 +15,7 @@ extension SettingsAnswer {
 }
 
 extension AppAllowances {
-    /// What `deed project allow-app` prints.
+    /// The output of `deed project allow-app`.
     package func json(of project: ProjectID) -> JSON {
         ["project": .string(project.text), "allowed_apps": json]
     }
@@ -107,12 +107,12 @@ extension App {
 }
 
 extension SandboxAccess {
-    /// The word in the API. A list of customers is a separate member.
+    /// The word used in the API. A list of customers is given in a separate member.
     package enum Word: String, CaseIterable, Sendable {
         case none, listed, all
     }
 
-    /// `nil` if the word needs a list that is missing, or does not use the list that is given.
+    /// `nil` if the word needs a list but none is given, or if a list is given but the word does not use one.
     package init?(_ word: Word, _ customers: [CustomerID]?) {
         let customers = customers ?? []
         switch word {

@@ -10,7 +10,7 @@ struct SettingsRoutes: Sendable {
     let ring: AppRing
     let stores: [any StoreProfile]
 
-    /// A call about an app may name a store if there are several.
+    /// If there are several stores, a call about an app may name one.
     private var appParameters: [String] { stores.count > 1 ? ["store"] : [] }
 
     var routes: [Route] {
@@ -26,7 +26,7 @@ struct SettingsRoutes: Sendable {
         ]
     }
 
-    /// Enough for the largest list of customers with the longest ids.
+    /// Enough for the largest list of customers with ids of maximum length.
     private static let appBodyLimit = 1 << 20
 
     private func settings(_ call: Call) throws(Problem) -> Response {
@@ -77,7 +77,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// Loads the change into memory before the call is answered.
+    /// The change. This instance has loaded it into memory before the call is answered.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension Body {
-    /// The change that the body describes. Missing members change nothing.
+    /// The change described by the body. Missing members leave their settings unchanged.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")
@@ -168,15 +168,15 @@ extension Body {
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
-    /// The complete app. Missing members get a new app's defaults.
+    /// The complete app. For missing members, the defaults for a new app apply.
     fileprivate func app() throws(Problem) -> AppChange {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// Credentials to change. Unlike an app's other members, missing credentials are kept: they
-    /// cannot be read, so a caller who writes an app back does not have them.
+    /// The credentials to change. Unlike an app's other members, missing credentials stay as they are: credentials
+    /// cannot be read, so a caller who reads an app and writes it back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {

@@ -17,7 +17,7 @@ extension EntitlementsAnswer {
         return .object(object)
     }
 
-    /// Appends everything before the entitlements.
+    /// Appends everything that precedes the entitlements.
     private func appendHead(
         to object: inout some JSONMembers, instant: (inout [UInt8]) -> Void,
         position: (inout [UInt8]) -> Void
@@ -30,7 +30,7 @@ extension EntitlementsAnswer {
         if let mergedInto { object.append(.mergedInto, mergedInto.text) }
     }
 
-    /// The answer's prepared bytes, without the instant and the position.
+    /// The answer as prepared bytes, without the instant and the position.
     package var ready: ReadyAnswer {
         var body = AnswerBody()
         body.parts.reserveCapacity(entitlements.all.count)
@@ -55,7 +55,7 @@ extension EntitlementsAnswer {
     }
 }
 
-/// The answer's entity tag. It is weak because it leaves out the instant and the position.
+/// The answer's entity tag. It is weak because it does not cover the instant and the position.
 private func tag(of answer: [UInt8]) -> String {
     var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
     text[0] = UInt8(ascii: "W")
@@ -72,13 +72,13 @@ private func tag(of answer: [UInt8]) -> String {
     return String(copying: text)
 }
 
-/// A hash that should differ between consecutive answers about a customer. It is FNV-1a over eight
-/// bytes at a time, because hashing single bytes would take longer than writing the answer.
+/// A hash that should differ between consecutive answers about a customer. It is FNV-1a over eight bytes at a time,
+/// because hashing one byte at a time would take longer than writing the answer.
 private func mark(of bytes: [UInt8]) -> UInt64 {
     unsafe bytes.withUnsafeBytes { bytes in
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
-            // A product's lower bits depend little on its factors' upper bits.
+            // The lower bits of a product depend little on the upper bits of its factors.
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
         }

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that ask what a customer may use. Most requests come here.
+/// Calls that ask what a customer may use. Most requests are of this kind.
 struct EntitlementsRoutes: Sendable {
     let customers: Customers
     let reads: CustomerReads
@@ -30,7 +30,7 @@ struct EntitlementsRoutes: Sendable {
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
         let question = try ReadQuestion(call.query)
         let stream = try call.stream()
-        // Copied, because a waiting closure would otherwise keep the whole call.
+        // Copied, because otherwise a waiting closure would keep the whole call in memory.
         let after = call.after
         let wanted = WantedAnswer(entitlement: entitlement, knownTags: call.knownTags)
         guard question.isOfNow else {
@@ -67,7 +67,7 @@ struct EntitlementsRoutes: Sendable {
         }
     }
 
-    /// The answer for another instant, or based on what was known at one.
+    /// The answer for a different instant, or based on what was known at a different instant.
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
@@ -79,7 +79,7 @@ struct EntitlementsRoutes: Sendable {
     }
 }
 
-/// What a reader asks for besides the customer.
+/// What a reader asks, apart from the customer.
 struct ReadQuestion {
     static let names = ["at", "known", "environment", "consistency"]
 
@@ -104,12 +104,12 @@ struct ReadQuestion {
 struct WantedAnswer: Sendable {
     /// `nil` for all entitlements.
     let entitlement: EntitlementID?
-    /// Tags of answers that the reader already has, from `If-None-Match`.
+    /// Tags from `If-None-Match` of answers that the reader already has.
     let knownTags: String?
 }
 
 extension FilledAnswer {
-    /// Appends the whole answer.
+    /// Appends the complete answer.
     func append(to bytes: inout [UInt8], _ position: String) {
         let body = ready.body
         body.append(before: body.bytes.count, to: &bytes, at: at, position)
@@ -122,7 +122,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer about one entitlement. If it was never held, it appears as inactive.
+    /// The answer about one entitlement. An entitlement that was never held appears as inactive.
     private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
         let body = ready.body
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer, or `304` if the reader has it already.
+    /// The answer, or `304` if the reader already has it.
     func response(to wanted: WantedAnswer) -> Response {
         let text = position.description
         var headers = headers(text)
@@ -163,7 +163,7 @@ extension FilledAnswer {
 }
 
 extension String {
-    /// Whether this value of `If-None-Match` names the tag, compared weakly.
+    /// Whether this value of `If-None-Match` contains the tag, compared weakly.
     fileprivate func names(_ tag: String) -> Bool {
         if self == tag || self == "*" { return true }
         let strong = tag.dropFirst(2)

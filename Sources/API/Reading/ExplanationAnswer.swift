@@ -33,8 +33,7 @@ extension BalancesAnswer {
 }
 
 extension RecordedEvent {
-    /// Who recorded what, when, and based on which evidence or wish. The customer's events have
-    /// further details.
+    /// Who recorded the event, when, and based on which evidence or wish. The customer's events have further details.
     fileprivate func explainedJSON(_ names: [Actor: String]) -> JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),
@@ -71,7 +70,7 @@ extension ExplainedRight {
 }
 
 extension TransactionFact {
-    /// The members that the access rules use. The customer's events have the whole fact.
+    /// The members that the access rules use. The customer's events have the complete fact.
     fileprivate var json: JSON {
         let json: JSON = [
             "transaction": .string(transaction.text), "product": .string(product.text),
@@ -86,7 +85,7 @@ extension TransactionFact {
 }
 
 extension TransactionFact {
-    /// The store's answer to a query. It shows the token's name, because the token itself should stay
+    /// The store's answer to a query. It shows the token's name instead of the token itself, which should stay
     /// confidential.
     fileprivate var readingJSON: JSON? {
         reading.map { reading in

@@ -27,7 +27,7 @@ extension ExplanationAnswer {
             + "\(answer.run.words)."
     }
 
-    /// The right that ended last before the instant.
+    /// The last right that ended before the instant.
     private var last: ExplainedRight? {
         explanation.reasons.filter { !$0.interval.isEmpty && $0.interval.start <= at }
             .max { ($0.interval.end ?? .distantFuture) < ($1.interval.end ?? .distantFuture) }
@@ -62,7 +62,7 @@ extension ExplanationAnswer {
 }
 
 extension ExplainedRight {
-    /// The rule behind the right, and its source.
+    /// The rule on which the right is based, and the right's source.
     package var words: String {
         "\(rule.words), \(origin)" + (cut.map { ", \($0.words)" } ?? "")
     }

@@ -26,8 +26,7 @@ extension FeedPage {
 }
 
 extension FeedItem {
-    /// An event as one line of JSON. In a message about one of the event's changes, the line includes
-    /// that change.
+    /// An event as one line of JSON. In a message about one of the event's changes, the line also includes that change.
     package func json(
         tellingAccess: Bool, change: Int? = nil, hidesPrices: Bool = false
     ) -> [UInt8] {
@@ -57,8 +56,8 @@ extension FeedItem {
         }
     }
 
-    /// Appends the payload as Deed wrote it. If it was damaged in the database, it appears as text
-    /// in an object.
+    /// Appends the payload as Deed wrote it. If the payload was damaged in the database, appends it as text in an
+    /// object.
     private func appendPayload(to bytes: inout [UInt8]) {
         if payload.isEmpty {
             bytes.append(text: "null")
@@ -102,7 +101,7 @@ extension FeedItem {
     }
 }
 
-/// Members of an item.
+/// The members of an item.
 extension JSONName {
     fileprivate static let id = JSONName("id")
     fileprivate static let version = JSONName("version")

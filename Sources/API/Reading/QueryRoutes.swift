@@ -9,7 +9,7 @@ package struct QueryRoutes: Sendable {
     package static let customerLimit = 1000
     /// Room for a thousand ids of 256 bytes, with typical escaping.
     private static let bodyLimit = 1 << 20
-    /// Far more than a thousand customers usually need, but some may hold thousands of rights each.
+    /// Far more than a thousand customers usually need. Some customers, however, may hold thousands of rights.
     private static let answerLimit = 64 << 20
     let reads: CustomerReads
 
@@ -55,8 +55,8 @@ extension Result where Success == FilledAnswer {
 }
 
 extension Response {
-    /// `{"answers":[…]}`, each as the customer's own call would return it. A customer who cannot be
-    /// read has an error instead.
+    /// Formatted as `{"answers":[…]}`, with each answer as the customer's own call would return it. A customer who
+    /// cannot be read has an error instead.
     fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })

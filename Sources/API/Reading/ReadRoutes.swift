@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that read a customer.
+/// Calls that read data about a customer.
 struct ReadRoutes: Sendable {
     let customers: Customers
     let reads: CustomerReads
@@ -80,7 +80,7 @@ extension CustomerReading {
 }
 
 extension CustomerReads {
-    /// `require`, with errors as problems.
+    /// Calls `require`, and turns its errors into problems.
     func demand(_ after: Position?, within position: Position?) throws(Problem) {
         try rethrowing(as: Problem.init) { () throws(ReadError) in
             try require(after, within: position)

@@ -5,11 +5,11 @@ import Service
 /// The JSON object in a request's body, with typed access to its members.
 struct Body {
     private let members: JSONObject
-    /// Whether the members came from the query, where all values are texts.
+    /// Whether the members came from the query, in which all values are texts.
     private let areFromQuery: Bool
 
-    /// Reads an object that has only the members in `names`. A misspelt member would count as
-    /// missing, which can matter: a grant without its end never ends.
+    /// Reads an object that may contain only the members in `names`. A misspelt member would count as missing, which
+    /// can cause harm: a grant without its end never ends.
     init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
         let json: JSON
         do {
@@ -27,10 +27,9 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// A call's body, or its query if there is no body. Not every client can send a body with every
-    /// method.
+    /// Reads a call's body, or its query if there is no body. Not every client can send a body with every method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // `dry_run` and `if_version` are always in the query.
+        // `dry_run` and `if_version` are always given in the query.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -65,7 +64,7 @@ struct Body {
         }
     }
 
-    /// An object in a member, with only these names allowed; `nil` if it is null.
+    /// Reads an object in a member. Only these member names are allowed. `nil` if the member is null.
     init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
         if value.isNull { return nil }
         guard let object = value.object else {
@@ -75,7 +74,7 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The member as a value of the required form. `form` describes it.
+    /// The member as a value of the required form, which `form` describes.
     private func optional<Value>(
         _ name: String, _ form: String, _ read: (JSON) -> Value?
     ) throws(Problem) -> Value? {
@@ -113,10 +112,10 @@ struct Body {
         return try Identifier(member: name, text)
     }
 
-    /// Whether the body has the member with a value.
+    /// Whether the body contains the member with a value other than null.
     func holdsValue(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
-    /// Whether the body has the member, with a value or with null.
+    /// Whether the body contains the member, even if it is null.
     func holds(_ name: String) -> Bool { members[name] != nil }
 
     func word<Word: RawRepresentable<String> & CaseIterable>(
@@ -137,8 +136,8 @@ struct Body {
         return word
     }
 
-    /// A whole number. If it is missing, the error states the range. The rules refuse numbers
-    /// outside it.
+    /// A whole number. If the number is missing, the error states the range. Numbers outside the range are refused
+    /// later, by the rules.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }
@@ -160,7 +159,7 @@ struct Body {
         var ids: [Identifier<Kind>] = []
         ids.reserveCapacity(texts.count)
         for text in texts {
-            // The path is only built for a bad element.
+            // The path is built only if the element is invalid.
             guard let id = try? Identifier<Kind>(text) else {
                 ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
                 continue
@@ -219,10 +218,10 @@ extension Problem {
 
 extension Body {
     static let reasonNames = ["reason", "ticket"]
-    /// Whether to accept a name that the catalog does not know.
+    /// Whether a name that the catalog does not know is accepted.
     static let allowUnknown = "allow_unknown"
 
-    /// The ticket, checked by the rules for new names.
+    /// The ticket, checked according to the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {

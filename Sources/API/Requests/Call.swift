@@ -9,7 +9,7 @@ struct OpenCall: Sendable {
     let body: [UInt8]
     let client: ClientAddress?
     let way: RequestWay?
-    /// The path and the query as sent, for a route with headers of its own.
+    /// The path and the query as sent, for a route that reads additional headers.
     let path: String
     let rawQuery: String?
     /// The values of the route's own headers, by name.
@@ -21,7 +21,7 @@ struct OpenCall: Sendable {
         let parameters = route.parameters
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
-        // A call without parameters is answered even if a proxy or a store adds some.
+        // A call without parameters is answered even if a proxy or a store has added some.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client
@@ -43,7 +43,7 @@ struct Call: Sendable {
     let idempotencyKey: String?
     /// A position that the answer must include.
     let after: Position?
-    /// Tags of answers that the client already has, from `If-None-Match`.
+    /// Tags from `If-None-Match` of answers that the client already has.
     let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
@@ -76,7 +76,7 @@ extension Call {
         return Stream(project: access.project, environment: named, customer: customer)
     }
 
-    /// A page of one of the project's lists. `form` describes positions in it.
+    /// A page from one of the project's lists. `form` describes the format of positions in it.
     func page<Place, Page>(
         by read: (String) -> Place?, like form: String,
         of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page

@@ -3,17 +3,17 @@ import JSON
 
 /// A request's query, the part after `?`.
 package struct QueryParameters: Sendable {
-    /// Parameters of calls that list a customer's things page by page.
+    /// The parameters of calls that list a customer's data page by page.
     static let page = ["after", "limit", "environment"]
     package static let pageLimit: Int64 = 1000
 
-    /// There are only a handful, so comparing names is faster than a dictionary lookup.
+    /// There are only a few, so comparing names is faster than a dictionary lookup.
     private var given: [(name: String, value: String)] = []
 
     /// Accepts only the parameters in `names`, because a misspelt one would count as missing.
     init(_ text: String?, of names: [String]) throws(Problem) {
         guard let text else { return }
-        // Works on bytes, since splitting into characters takes much longer.
+        // Works on bytes, because splitting into characters takes much longer.
         let bytes = text.utf8.span
         var end = -1
         while end < bytes.count {
@@ -32,7 +32,7 @@ package struct QueryParameters: Sendable {
         }
     }
 
-    /// The parameters as members, for calls that take either.
+    /// The parameters as JSON members, for calls that accept either form.
     var members: JSONObject {
         var object = JSONObject()
         for (name, value) in given { object.append(name, .string(value)) }
@@ -103,7 +103,7 @@ package struct QueryParameters: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The byte's first position in that range, or the range's end.
+    /// The byte's first position in that range; the end of the range if the byte does not occur.
     fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
         var place = start
         while place < end, self[place] != byte { place += 1 }

@@ -3,10 +3,10 @@ import HTTPServer
 import Service
 
 extension QueryParameters {
-    /// Parameters of calls that can be rehearsed or made to require certain versions.
+    /// The parameters of calls that can be rehearsed or can require certain versions.
     static let terms = ["dry_run", "if_version"]
 
-    /// The terms of a call that concerns this many customers.
+    /// The terms of a call that concerns the given number of customers.
     func terms(
         concerning customers: ClosedRange<Int> = 1...1,
         inOrder order: String = "the purchase's holder, and of the customer who is to receive it"
@@ -28,7 +28,7 @@ extension QueryParameters {
     }
 }
 
-/// Fulfils or rehearses wishes, according to their calls' terms.
+/// Fulfils or rehearses wishes according to the terms of their calls.
 struct TermsKeeper: Sendable {
     let customers: Customers
 

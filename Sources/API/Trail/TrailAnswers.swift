@@ -51,7 +51,7 @@ extension RefusedCall {
 }
 
 extension TrailPlace {
-    /// The place in the form of `next` and `after`.
+    /// The place in the format of `next` and `after`.
     package var text: String {
         switch self {
         case .act(let at, let position): "\(at.milliseconds):\(position)"

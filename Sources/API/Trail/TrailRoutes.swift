@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The call that lists what people did.
+/// The call that lists people's acts.
 struct TrailRoutes: Sendable {
     let trails: Trails
 

@@ -77,7 +77,7 @@ struct WebhookRoutes: Sendable {
         ).response { .json($0.json, status: 201) }
     }
 
-    /// The webhook in the path. A key bound to one environment cannot reach another environment's.
+    /// The webhook in the path. A key that is bound to one environment cannot reach webhooks of the other one.
     private func webhook(of call: Call) throws(Problem) -> WebhookID {
         let id = try WebhookID(member: "webhook", call.arguments[0])
         if call.access.isBound {
@@ -132,7 +132,7 @@ struct WebhookRoutes: Sendable {
         let type = try body?.optionalText("type") ?? "entitlement.started"
         if !FeedTypes.all.contains(type) { throw .unknownType("type", type) }
         let id = try webhook(of: call)
-        // Each example holds a thread until the receiver answers.
+        // Each example occupies a thread until the receiver answers.
         guard examples.enter() else {
             throw .busy(
                 "\(Examples.limit) examples are being sent to receivers; try again in a second.")
@@ -168,7 +168,7 @@ struct WebhookRoutes: Sendable {
 }
 
 extension Call {
-    /// The body of a call that does not need one.
+    /// The body of a call for which a body is optional.
     fileprivate func optionalBody(of names: [String]) throws(Problem) -> Body? {
         body.isEmpty ? nil : try Body(body, of: names)
     }
@@ -185,7 +185,7 @@ extension Problem {
     }
 
     static func unknownType(_ member: String, _ unknown: UnknownFeedType) -> Problem {
-        // Shortened, because the answer must not be as long as the request.
+        // Shortened, so that a long request does not get an equally long answer.
         let name = String(String.UnicodeScalarView(unknown.name.unicodeScalars.prefix(100)))
         let hint = unknown.nearest.map { " The nearest is \"\($0)\"." } ?? ""
         var problem = Problem.invalid(
@@ -197,7 +197,7 @@ extension Problem {
 }
 
 extension Body {
-    /// The change that the body describes. Missing members change nothing.
+    /// The change described by the body. Missing members leave their settings unchanged.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -272,7 +272,7 @@ extension Body {
             }, value)
     }
 
-    /// Which events to send again.
+    /// The events to send again.
     fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {

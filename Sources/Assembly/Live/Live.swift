@@ -10,7 +10,7 @@ package import Service
 package import Telemetry
 import Threading
 
-/// The current time.
+/// Returns the current time.
 package typealias Clock = @Sendable () -> Instant
 
 @Sendable package func systemClock() -> Instant {
@@ -19,23 +19,23 @@ package typealias Clock = @Sendable () -> Instant
     return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
 }
 
-/// The outside world, apart from the database. Tests bring their own.
+/// The outside world, apart from the database. Tests substitute their own.
 package struct Outside: Sendable {
-    /// Returns the keys, the one to seal with first. If there is none, makes one when asked to.
+    /// Returns the keys, starting with the one that seals. If there is no key, creates one if asked to.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     package var verifier: Verifier
-    /// The installation's keys, for sealing credentials.
+    /// The installation's keys, which seal credentials.
     package var keys: Keys
-    /// Replaces the stores.
+    /// Used instead of the real stores, if given.
     package var store: (any StoreClient)?
-    /// Whether production evidence counts. It does not under a test clock.
+    /// Whether production evidence is accepted. With a test clock, it is not.
     package var takesProduction = true
     package var log: Log
     package var metrics: Metrics
     package var machineClock: Clock
     package var webhooks = WebhookSettings()
-    /// For durations, in milliseconds.
+    /// A clock for measuring durations, in milliseconds.
     package var monotonicClock: @Sendable () -> Int64
 
     package init(
@@ -63,7 +63,7 @@ package struct Live: Sendable {
     package let feed: FeedReader
     package let store: LiveStore
 
-    /// `answers`, if given, follows the log.
+    /// If `answers` is given, it follows the log.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }
@@ -88,8 +88,8 @@ package struct Live: Sendable {
 }
 
 extension Ledger {
-    /// Makes a missing key only while nothing is sealed. Otherwise the key is lost or unreadable,
-    /// and a new one would hide that.
+    /// Creates a missing key only as long as no data is sealed. Otherwise, the key is lost or unreadable, and a new key
+    /// would hide that.
     fileprivate func guarding(_ keys: @escaping Outside.Keys) -> Outside.Keys {
         { [self] making throws(KeyTrouble) in
             try keys(making && !((try? hasSealed()) ?? true))

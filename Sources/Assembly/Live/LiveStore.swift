@@ -27,7 +27,7 @@ extension CredentialVault: CredentialKeeper {}
 /// The stores that this release supports.
 package let storeProfiles: [any StoreProfile] = [AppStoreProfile(), PlayStoreProfile()]
 
-/// The parts for calling stores and for storing credentials.
+/// The parts that call stores and store credentials.
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
@@ -53,7 +53,8 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Logs the apps whose stores cannot be asked, so that operators learn about them in time.
+    /// Logs the apps whose stores cannot be queried because their credentials cannot be opened, so that operators learn
+    /// of it in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -66,7 +67,7 @@ package struct LiveStore: Sendable {
             ])
     }
 
-    /// Cancels calls to stores.
+    /// Cancels all calls to stores.
     package func close() { lines.close() }
 }
 
@@ -100,7 +101,7 @@ private struct LiveLine: StoreLine {
     func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }
 
-/// Connections to other servers. They are opened on first use, because most commands never need them.
+/// Connections to other servers. They are opened on first use, because most commands do not need them.
 private final class OutboundLines: Sendable {
     private struct State {
         var courier: Courier?
@@ -123,7 +124,7 @@ private final class OutboundLines: Sendable {
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
             var limits = Courier.Limits()
-            // A store that hangs for one app leaves room for the others.
+            // If a store hangs for one app, there is still room for the others.
             limits.ofLane = 256
             let courier = try Courier(limits)
             state.courier = courier

@@ -9,7 +9,7 @@ package import Outbound
 package import Service
 import Synchronization
 
-/// Where webhook messages may be sent, and how often they are retried.
+/// The addresses to which webhook messages may be sent, and how often they are retried.
 package struct WebhookSettings: Sendable {
     package var rules = AddressRules()
     package var caFile: String?
@@ -26,7 +26,7 @@ package struct WebhookSettings: Sendable {
 extension Ledger: WebhookTable, WebhookRecords, DeliveryStore {}
 extension WebhookVault: WebhookKeeper {}
 
-/// The parts for sending to projects' webhooks.
+/// The parts that send messages to projects' webhooks.
 package struct LiveWebhooks: WebhookSource {
     package let vault: WebhookVault
     private let ledger: Ledger
@@ -104,7 +104,7 @@ package struct LiveWebhooks: WebhookSource {
 }
 
 extension Job {
-    /// A job that delivers to one webhook, on one instance at a time.
+    /// A job that delivers to one webhook. Only one instance runs it at a time.
     fileprivate static func delivering(
         to name: WebhookName, _ ring: WebhookRing, _ ports: DeliveryPorts, _ bell: WebhookBell
     ) -> Job {
@@ -127,7 +127,7 @@ extension CommandError {
     }
 }
 
-/// Connections to receivers. They are opened on first use, because most commands never need them.
+/// Connections to receivers. They are opened on first use, because most commands do not need them.
 private final class WebhookLines: Sendable {
     private let settings: WebhookSettings
     private let state = Mutex<(courier: Courier?, isClosed: Bool)>((nil, false))

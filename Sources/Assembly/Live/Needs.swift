@@ -6,7 +6,8 @@ import Telemetry
 import Threading
 
 extension Job {
-    /// Counts once a minute what projects need from people, and reports when operators last performed their tasks.
+    /// Counts once a minute what projects need from people, and reports when operators last performed their regular
+    /// tasks.
     static func countingNeeds(_ live: Live, isForTests: Bool, metrics: Metrics) -> Job {
         let people = live.needs(isForTests: isForTests)
         let needs = ProjectCheck.all.map { check in (check: check, count: Gauge()) }

@@ -20,7 +20,7 @@ extension ReconcilePort {
 }
 
 extension ProjectSteps {
-    /// Opens a connection for comparisons and closes it when they end.
+    /// Opens a connection for comparisons and closes it when the comparisons end.
     package init(
         _ wish: ReconcileWish, _ ledger: Ledger, _ walk: UnlistedWalk = UnlistedWalk()
     ) {

@@ -1,7 +1,7 @@
 import API
 import JSON
 
-/// Something that a person can do about a customer: a form, and the call that it makes.
+/// An action that a person can perform on a customer: a form, and the call that the form makes.
 struct Act: Sendable {
     struct Field: Sendable {
         enum Kind: Sendable {
@@ -19,25 +19,25 @@ struct Act: Sendable {
     /// The part of the page's address after the customer's address.
     let pattern: String
     let title: String
-    /// The label of the last step's button.
+    /// The label of the button in the last step.
     let button: String
     var fields: [Field]
     let method: String
     /// The path of the call.
     let path: @Sendable (Target) -> String
-    /// Whether the call concerns both environments, and therefore does not name one.
+    /// Whether the call concerns both environments and therefore does not name either.
     var isOfBoth = false
-    /// The page's explanation of an act that cannot be rehearsed; `nil` for acts that can.
+    /// For an act that cannot be rehearsed, the explanation on its page; `nil` for acts that can.
     var unrehearsed: String?
-    /// The field for the person's own words, sent as the call's member of the same name.
+    /// The field for the person's own words. They are sent in the call's member of the same name.
     var words = Field(name: "reason", label: "Reason", hint: "Why, in your own words.")
-    /// The call's body, without those words and the ticket.
+    /// The call's body, without the person's own words and the ticket.
     let body: @Sendable (Target) -> JSON
 
     /// The subject of a call.
     struct Target: Sendable {
         let customer: String
-        /// The grant, the currency or the purchase in the address.
+        /// The grant, currency or purchase in the address.
         let subject: String
         let fields: Fields
 
@@ -60,7 +60,7 @@ struct Act: Sendable {
         close, note, unnote,
     ]
 
-    /// Whether these fields hold everything that the act needs besides its reason.
+    /// Whether these fields contain everything that the act needs, apart from its reason.
     func isSaid(by fields: Fields) -> Bool {
         self.fields.allSatisfy { fields.trimmed($0.name) != nil }
     }
@@ -115,7 +115,7 @@ struct Act: Sendable {
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // The call itself refuses text that is not a number, with its own message.
+        // Text that is not a number is refused by the call itself, with its own message.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }
@@ -192,7 +192,7 @@ struct Act: Sendable {
 }
 
 extension Fields {
-    /// Whether the chosen length has no end. Only the word itself means that: a missing or unreadable
-    /// length does not.
+    /// Whether the chosen length has no end. This requires the word itself, so that a missing or unreadable length
+    /// never means for ever.
     fileprivate var isForever: Bool { self["for"] == "forever" }
 }

@@ -1,5 +1,5 @@
 extension Act.Field {
-    /// The value as the form shows it.
+    /// The value as shown in the form.
     func said(_ value: String?) -> String {
         guard case .choice(let choices) = kind else { return value ?? "" }
         return choices.first { $0.value == value }?.label ?? value ?? ""
@@ -48,8 +48,8 @@ extension Act.Field {
 }
 
 extension Act {
-    /// A short form with the act's own fields, for use on another page. It leads to a preview of what
-    /// the act would change.
+    /// A short form with the act's own fields, for use on another page. Submitting it leads to a preview of the
+    /// changes.
     func shortForm(
         at place: Place, in stream: NamedStream, about subject: String? = nil,
         _ values: [String: String] = [:]
@@ -81,7 +81,7 @@ extension Act {
 }
 
 extension Markup {
-    /// Hidden fields that a form sends along.
+    /// Hidden fields that are sent along with a form.
     static func hidden(_ fields: [(name: String, value: String)]) -> Markup {
         let inputs: [Markup] = fields.map {
             "<input type=\"hidden\" name=\"\(value: $0.name)\" value=\"\(value: $0.value)\">"

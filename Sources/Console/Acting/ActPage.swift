@@ -3,14 +3,13 @@ import Core
 import HTTPServer
 import JSON
 
-/// Performs an act in two steps: first a form, then a preview of the changes with a button that makes
-/// them.
+/// Performs an act in two steps: first a form, then a preview of the changes with a button that makes them.
 struct ActPage {
     private static let reasonNames = ["reason", "ticket"]
 
     private let act: Act
     private let stream: NamedStream
-    /// The grant, the currency or the purchase in the address.
+    /// The grant, currency or purchase in the address.
     private let subject: String?
     private let visit: Visit
 
@@ -24,12 +23,12 @@ struct ActPage {
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// The reason and ticket used for previewing an act. They are never recorded.
+    /// The reason and ticket used for a preview. They are never recorded.
     private static let looking: [(name: String, value: String)] = [
         ("reason", "to see what it would change"), ("ticket", "none yet"),
     ]
 
-    /// The form, filled in from the address. If nothing is missing, the page shows the preview instead.
+    /// The form, filled in from the address. If all fields are filled in, the preview is shown instead.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         guard act.unrehearsed == nil, act.isSaid(by: fields) else {
@@ -58,7 +57,7 @@ struct ActPage {
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
-            // The act may have been performed. Another attempt is only safe with the same mark.
+            // The act may have been performed, so another attempt is only safe with the same mark.
             if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
@@ -136,7 +135,7 @@ struct ActPage {
             """)
     }
 
-    /// A preview of the changes, with the form that makes them below it.
+    /// A preview of the changes. Below it is the form that makes them.
     private func ready(_ answer: JSON, _ fields: Fields) -> Page {
         let sides = answer["customers"]?.array ?? []
         let said: [Markup] = act.fields.map { field in
@@ -171,7 +170,7 @@ struct ActPage {
             """)
     }
 
-    /// The last step again, after an answer that does not tell whether the act was performed.
+    /// Shows the last step again if the answer does not tell whether the act was performed.
     private func again(_ fields: Fields) -> Page {
         page(
             """
@@ -186,7 +185,7 @@ struct ActPage {
         .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
     }
 
-    /// The form whose button performs the act on the version that was previewed.
+    /// The form with the button that performs the act on the previewed version.
     private func lastStep(_ fields: Fields, _ hidden: Markup) -> Markup {
         let names = act.fields.map(\.name) + ActPage.reasonNames
         return """
@@ -205,8 +204,8 @@ struct ActPage {
 }
 
 extension [JSON] {
-    /// The versions of a dry run's customers, in the form that a call accepts. A call about both
-    /// environments accepts those of the first environment.
+    /// The versions of the customers in a dry run, in the form that a call accepts. A call about both environments
+    /// accepts the versions of the first one.
     fileprivate var versions: String {
         filter { $0["environment"] == first?["environment"] }
             .compactMap { $0["version"]?.integer.map(String.init) }.joined(separator: ",")

@@ -1,7 +1,7 @@
 import Core
 import JSON
 
-/// A customer's state before an act and after it, side by side.
+/// A customer's state before and after an act, side by side.
 struct Comparison {
     /// One customer in a dry run's answer.
     let side: JSON

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Erases a person: shows what would be erased, with the button that erases it for good.
+/// Erases a person. The page first shows what would be erased, with a button that erases it permanently.
 struct ErasePage {
     static let title = "Erase the person"
     private static let treatments: [(value: String, label: String)] = [

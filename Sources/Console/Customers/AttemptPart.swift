@@ -1,9 +1,9 @@
 import API
 import JSON
 
-/// Attempts to deliver the customer's events to webhooks, each with a button that sends it again.
+/// Attempts to deliver the customer's events to webhooks. Each has a button to send the event again.
 struct AttemptPart {
-    /// The most webhooks that are queried, and the most attempts shown for each.
+    /// The maximum number of webhooks that are queried, and of attempts that are shown for each.
     private static let (webhooks, attempts) = (5, 10)
 
     let look: CustomerLook

@@ -1,8 +1,8 @@
 import JSON
 
-/// The customer's balances with their movements, orders and account tokens.
+/// The customer's balances and their movements, the orders and the account tokens.
 struct BalancePart {
-    /// The most movements shown for a currency.
+    /// The maximum number of movements shown for a currency.
     private static let limit = 20
 
     let look: CustomerLook
@@ -10,7 +10,7 @@ struct BalancePart {
     var markup: Markup { "\(balances)\(orders)\(tokens)" }
 
     private var balances: Markup {
-        // With an earlier `known` instant, these are the balances known then.
+        // If `known` is in the past, these are the balances that were known then.
         let amounts = look.whole["balances"]?.object?.members ?? []
         if amounts.isEmpty { return .nothing }
         let list: [JSON] = amounts.map {

@@ -2,21 +2,21 @@ import API
 import Core
 import JSON
 
-/// The API's answers about a customer, for one instant and based on what was known at another.
+/// The API's answers about a customer at one instant, based on what was known at another.
 struct CustomerLook: Sendable {
     let stream: NamedStream
     let at: String?
     let known: String?
     /// The page shows events before this version; `nil` for the newest ones.
     let before: Int64?
-    /// The customer's version before the visitor's latest act.
+    /// The version at which the customer was before the visitor's latest act.
     let done: Int64?
     let whole: JSON
     /// An explanation of each entitlement that the customer has ever held.
     let explanations: [JSON]
-    /// The events that were read, oldest first, up to the `known` instant.
+    /// The events that were read, up to the `known` instant, oldest first.
     let events: [JSON]
-    /// How many events precede those.
+    /// The number of events before those.
     let earlier: Int64
     /// The facts that the events state about each purchase.
     private let facts: [String: [(event: JSON, fact: JSON)]]
@@ -43,12 +43,12 @@ struct CustomerLook: Sendable {
         self.fields = fields
     }
 
-    /// The part of a long list that the address names.
+    /// The part of a long list that the address selects.
     func part(of list: [JSON], _ name: StaticString) -> ListPart {
         ListPart(list, name, from: fields["\(name)"].flatMap { Int($0) } ?? 0, at: place)
     }
 
-    /// An instant from the query in UTC, in the form of a browser's time field or of an answer.
+    /// An instant from the query in UTC, either in the format of a browser's time field or as in an answer.
     private static func instant(_ fields: Fields, _ name: String) throws(Turned) -> String? {
         guard let text = fields.trimmed(name) else { return nil }
         let hasSeconds = text.count { $0 == ":" } > 1
@@ -67,10 +67,10 @@ struct CustomerLook: Sendable {
     /// The version of the newest event that was read.
     var version: Int64 { events.last?["version"]?.integer ?? 0 }
 
-    /// The facts about the purchase, which is named as in answers.
+    /// The facts about the purchase. The purchase is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
-    /// Each event states facts of its own, or those of the purchase that it moves.
+    /// Each event states new facts, or the facts of the purchase that it moves.
     private static func facts(in events: [JSON]) -> [String: [(event: JSON, fact: JSON)]] {
         var facts: [String: [(event: JSON, fact: JSON)]] = [:]
         for event in events {
@@ -81,7 +81,7 @@ struct CustomerLook: Sendable {
                     let original = fact["original"]?.string
                 else { continue }
                 let purchase = "\(store):\(original)"
-                // If the event names a purchase, its facts count only for that purchase.
+                // If the event names a purchase, its facts apply only to that purchase.
                 let isOwn = data["purchase"] == nil || data["purchase"]?.string == purchase
                 if isOwn { facts[purchase, default: []].append((event: event, fact: fact)) }
             }

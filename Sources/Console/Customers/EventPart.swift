@@ -43,13 +43,13 @@ struct DoneLine {
         "purchase.unblocked", "purchase.attached", "purchase.detached", "customer.merged",
         "customer.unmerged", "customer.erased", "order.closed",
     ]
-    /// How many milliseconds an act counts as the latest.
+    /// For how many milliseconds an act counts as the latest one.
     private static let life: Int64 = 10 * 60_000
 
     let look: CustomerLook
 
     var markup: Markup {
-        // Anyone can write a version into an address, so the event must be recent and the person's own.
+        // A version in an address could come from anyone, so the event must be recent and must be the person's own.
         let actor = "person:\(look.stream.room.visitor.signedIn.person.text)"
         let event = look.events.first { event in
             (event["version"]?.integer ?? 0) > look.done ?? .max
@@ -74,7 +74,7 @@ struct DoneLine {
     private func undoing(_ event: JSON) -> Place? {
         let (stream, data) = (look.stream, event["data"])
         func text(_ name: String) -> String { data?[name]?.string ?? "" }
-        // A move that undid another one cannot itself be undone.
+        // A move that undid another move cannot itself be undone.
         let isMove = data?["cause"]?["kind"]?.string == "admin"
         switch event["type"]?.string {
         case "grant.given": return stream.below("grants", text("grant"), "revoke")

@@ -3,7 +3,7 @@ import JSON
 
 /// An event as a sentence.
 struct EventWords {
-    /// As the customer's events have it.
+    /// The event, as listed in the customer's events.
     let event: JSON
 
     private var data: JSON? { event["data"] }

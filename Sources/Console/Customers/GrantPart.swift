@@ -7,7 +7,7 @@ struct GrantPart {
     var markup: Markup {
         let grants = look.whole["grants"]?.array ?? []
         if grants.isEmpty { return .nothing }
-        // The answer lists grants in the order in which they were given.
+        // The answer lists the oldest grants first.
         let part = look.part(of: grants.reversed(), "grants")
         return .section(
             "grants", "Grants",

@@ -11,7 +11,7 @@ struct ListPart {
     private let count: Int
     private let place: Place
 
-    /// `name` is the parameter that holds the list's start in the address.
+    /// `name` is the address parameter that says where the part starts.
     init(_ list: [JSON], _ name: StaticString, from start: Int, at place: Place) {
         self.name = name
         self.place = place
@@ -20,7 +20,7 @@ struct ListPart {
         shown = Array(list.dropFirst(self.start).prefix(ListPart.size))
     }
 
-    /// Which entries are shown, with links to the others; empty for a short list.
+    /// A line that says which entries are shown, with links to the others; empty for a short list.
     var links: Markup {
         if count <= ListPart.size { return .nothing }
         let end = start + shown.count
@@ -39,7 +39,7 @@ struct ListPart {
 }
 
 extension [JSON] {
-    /// The list sorted by each entry's instant, newest first. Entries without an instant come last.
+    /// The list sorted by the instant in each entry, newest first. Entries without an instant come last.
     func newestFirst(by member: String) -> [JSON] {
         enumerated().sorted { one, other in
             let (first, second) = (one.element[member]?.string, other.element[member]?.string)

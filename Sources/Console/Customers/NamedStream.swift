@@ -1,7 +1,7 @@
 import API
 import Core
 
-/// A customer in one environment, as a page's address names them.
+/// A customer in one environment, as named in a page's address.
 struct NamedStream: Sendable {
     let room: ProjectRoom
     let customer: String
@@ -30,13 +30,13 @@ struct NamedStream: Sendable {
     /// The customer's page.
     var place: Place { below() }
 
-    /// The address of a page below the customer's.
+    /// The address of a page below the customer's page.
     func below(_ parts: String...) -> Place {
         let place = Place(["p", room.project.text, "customers", customer] + parts)
         return isSandbox ? place.with("environment", environment) : place
     }
 
-    /// The same without the environment, which a form with `GET` sends as a field.
+    /// The same address without the environment, which a form with `GET` sends as a field.
     func bare(_ parts: String...) -> Place {
         Place(["p", room.project.text, "customers", customer] + parts)
     }

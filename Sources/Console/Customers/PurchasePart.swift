@@ -1,8 +1,8 @@
 import JSON
 
-/// The customer's purchases, each with what the store said about it.
+/// The customer's purchases, each with the store's statements about it.
 struct PurchasePart {
-    /// How many statements about one purchase are shown.
+    /// The maximum number of statements shown for a purchase.
     private static let limit = 25
 
     let look: CustomerLook
@@ -54,7 +54,7 @@ struct PurchasePart {
             NamedStream(stream.room, customer, isSandbox: stream.isSandbox).place, customer)
     }
 
-    /// Whether a person moved the purchase here, so that the move can be taken back.
+    /// Whether a person moved the purchase here, in which case the move can be undone.
     private func wasMoved(_ id: String) -> Bool {
         let last = look.events.last {
             $0["type"]?.string == "purchase.attached" && $0["data"]?["purchase"]?.string == id
@@ -136,7 +136,7 @@ struct PurchasePart {
 }
 
 extension JSON {
-    /// The price of a fact; `nil` if the fact has none.
+    /// The price in a fact; `nil` if the fact has none.
     fileprivate var price: String? {
         guard let milliunits = self["price"]?["milliunits"]?.integer else { return nil }
         let currency = self["price"]?["currency"]?.string ?? ""
@@ -146,7 +146,7 @@ extension JSON {
         return (milliunits < 0 ? "-" : "") + "\(whole).\(decimals) \(currency)"
     }
 
-    /// What kind of evidence the fact came from, and who vouches for it.
+    /// What kind of evidence the fact came from, and who vouches for that evidence.
     fileprivate var evidence: String {
         let store =
             switch self["store"]?.string {
@@ -166,6 +166,6 @@ extension JSON {
 }
 
 extension String {
-    /// A name of an answer as words.
+    /// A name from an answer, with spaces between its words.
     var spaced: String { replacing("_", with: " ") }
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// A drawing of what the customer held over time. Each bar links to the instant at which it begins.
 struct TimelinePart {
-    /// The drawing's width; browsers stretch it.
+    /// The width of the drawing in its own units. Browsers stretch it.
     static let width = 1000
     private static let height = 18
 
@@ -90,14 +90,14 @@ struct TimelinePart {
     }
 }
 
-/// The period that is drawn.
+/// The period that the drawing covers.
 struct TimelineSpan {
     private static let day: Int64 = 86_400_000
 
     let start: Instant
     let end: Instant
     let mark: Instant
-    /// The instants at which something begins or ends, in order.
+    /// The instants at which a bar begins or ends, in order.
     let edges: [Instant]
 
     /// `nil` if there is nothing to draw.
@@ -113,7 +113,7 @@ struct TimelineSpan {
         self.edges = edges
         self.mark = mark
         let (low, high) = (min(first, mark).milliseconds, max(last, mark).milliseconds)
-        // Space on both sides shows which bars begin or continue within the drawing.
+        // The space on both sides shows which bars begin or end within the drawing.
         let (length, isTooLong) = high.subtractingReportingOverflow(low)
         let room = isTooLong ? 0 : max(TimelineSpan.day, length / 20)
         start = Instant(milliseconds: low).advanced(byMilliseconds: -room)
@@ -174,7 +174,7 @@ private struct Moves {
         look.events.compactMap { ($0["recorded_at"]?.string).flatMap { Instant(text: $0) } }
     }
 
-    /// Just before the newest event that is known.
+    /// The instant just before the newest known event.
     private var before: Instant? {
         recorded.max().map { $0.advanced(byMilliseconds: -1) }
     }

@@ -1,19 +1,19 @@
 import API
 import JSON
 
-/// A figure: a table, and a sentence about what it counts.
+/// A figure: a table, with a sentence that explains what it counts.
 struct Figure: Sendable {
-    /// The name of the figure in its address and file.
+    /// The figure's name in its address and file name.
     let name: StaticString
     let title: StaticString
-    /// Says what the figure counts.
+    /// Explains what the figure counts.
     let sentence: String
     /// The sentence shown instead of an empty table.
     let empty: StaticString
     let columns: [String]
     /// The table's rows, as the texts of their cells.
     let rows: @Sendable (JSON) -> [[String]]
-    /// How many rows there are in all; `nil` for figures that list all of them.
+    /// The total number of rows; `nil` for figures that list all of them.
     var count: (@Sendable (JSON) -> Int64)?
 
     static let all = [entitlements, products, ending, refunds]
@@ -61,9 +61,9 @@ struct Figure: Sendable {
         }.joined()
     }
 
-    /// A cell in quotes. An apostrophe at the start keeps a spreadsheet from reading text as a formula.
+    /// A cell in quotes. A leading apostrophe keeps spreadsheets from interpreting text as a formula.
     private static func cell(_ text: String) -> String {
-        // Compare scalars, because a combining mark after a quote would form another character with it.
+        // Scalars are compared, because a quote and a combining mark after it form a single character.
         let scalars = text.unicodeScalars
         let isFormula = scalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
         var quoted = String.UnicodeScalarView()

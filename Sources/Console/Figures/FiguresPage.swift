@@ -3,9 +3,9 @@ import Core
 import HTTPServer
 import JSON
 
-/// A project's figures, each with a table, a file, and a sentence about what it counts.
+/// A project's figures, each with a table, a file, and a sentence that explains what it counts.
 struct FiguresPage {
-    /// The most rows of a figure that the page shows.
+    /// The maximum number of rows that the page shows for a figure.
     private static let rowLimit = 50
 
     private let room: ProjectRoom
@@ -107,7 +107,7 @@ struct FiguresPage {
 
 /// A figure as a file.
 enum FigureFile {
-    /// The most pages of unclaimed purchases in one file.
+    /// The maximum number of pages of unclaimed purchases in one file.
     private static let pages = 10
 
     static func response(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {

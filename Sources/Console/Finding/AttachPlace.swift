@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Leads from an unclaimed purchase to the customer who should get it.
+/// The way from an unclaimed purchase to the customer who should get it.
 enum AttachPlace {
     /// A form that asks for the customer; empty if the role may not attach purchases.
     static func form(_ purchase: String, in room: ProjectRoom, isSandbox: Bool) -> Markup {

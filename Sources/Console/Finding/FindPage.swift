@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// The results for the words in the search box.
+/// The search results for the text in the search box.
 struct FindPage {
     private let room: ProjectRoom
     private let words: String
@@ -24,7 +24,7 @@ struct FindPage {
 
     private var matches: [JSON] { answer?["matches"]?.array ?? [] }
 
-    /// The list of matches, or the customer's page if a single customer matches exactly.
+    /// The list of matches. If there is a single exact match, redirects to that customer's page.
     func response() throws(Turned) -> Response {
         let customers = Set(matches.map { $0["customer"]?.string ?? "" })
         let isWhole = answer?["more"]?.bool == false

@@ -64,9 +64,9 @@ struct IntakePage {
     }
 }
 
-/// One item, and the decisions that a person can make about it.
+/// One queued item, and the decisions that a person can make about it.
 struct IntakeItemPage {
-    /// The buttons, and what each does.
+    /// The buttons, with an explanation of what each one does.
     private static let acts: [(name: String, button: String, words: StaticString)] = [
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
         (
@@ -93,7 +93,7 @@ struct IntakeItemPage {
         try response(Fields(""), trouble: nil, status: 200)
     }
 
-    /// Performs the pressed button's act.
+    /// Performs the act whose button was pressed.
     func act() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         guard let act = IntakeItemPage.acts.first(where: { $0.name == fields["act"] }) else {

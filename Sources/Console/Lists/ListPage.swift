@@ -10,7 +10,7 @@ struct ListPage {
         let title: String
         /// The path of the list's call.
         let path: String
-        /// The member of the answer that holds the list.
+        /// The member in the answer that contains the list.
         let member: String
         /// The sentence shown instead of an empty list.
         let empty: StaticString
@@ -22,7 +22,7 @@ struct ListPage {
     private let room: ProjectRoom
     private let isSandbox: Bool
     private let answer: JSON
-    /// The address of production's list.
+    /// The address of the list for production.
     private let start: Place
     private let place: Place
 

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// What stores sell, and what it unlocks.
+/// The products that stores sell, and what each unlocks.
 struct CatalogPage {
     private let room: ProjectRoom
     private let answer: JSON

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// The webhooks of a project.
+/// A project's webhooks.
 struct WebhooksPage {
     private let room: ProjectRoom
     private let answer: JSON
@@ -48,9 +48,9 @@ extension Markup {
     }
 }
 
-/// One webhook: its attempts, what is waiting, and buttons to act on it.
+/// One webhook: its attempts, what is waiting to be sent, and the buttons for its acts.
 struct WebhookPage {
-    /// The buttons, by the last part of their addresses.
+    /// The buttons, identified by the last part of their addresses.
     static let acts: [(name: String, button: String)] = [
         ("pause", "Pause it"), ("resume", "Resume it"), ("test", "Send an example"),
         ("replay", "Send again"),
@@ -83,7 +83,7 @@ struct WebhookPage {
         }
     }
 
-    /// Performs the pressed button's act, and shows the webhook again.
+    /// Performs the act whose button was pressed, then shows the webhook again.
     static func act(_ name: String, _ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response
     {
         let id = visit.arguments[1]
@@ -164,7 +164,7 @@ struct WebhookPage {
         WebhookPage.form(name, button, to: id, in: room, [])
     }
 
-    /// A button that sends an event again. Afterwards, the page shows the customer's attempts.
+    /// A button that sends an event again. The page then shows the attempts for the customer.
     static func resending(
         _ message: String, to id: String, about customer: String?, in room: ProjectRoom
     ) -> Markup {

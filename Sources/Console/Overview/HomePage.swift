@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// A project's first page: what needs attention, and where to find a customer.
+/// A project's first page: what needs attention, and a way to find a customer.
 struct HomePage {
     let room: ProjectRoom
 
@@ -21,8 +21,8 @@ struct HomePage {
         ).response()
     }
 
-    /// A section with the call's answer; empty if the role may not make the call. A fault in one section
-    /// does not hide the others.
+    /// A section that shows the call's answer; empty if the role may not make the call. A fault in one section does not
+    /// affect the others.
     private func part(
         _ path: String, _ title: StaticString, _ id: StaticString, _ content: (JSON) -> Markup
     ) -> Markup {
@@ -93,7 +93,7 @@ struct HomePage {
         }
     }
 
-    /// Counts from the first page of each list, for production only.
+    /// Counts taken from the first page of each list, for production only.
     private var waiting: Markup {
         let lists: [(path: String, member: String, words: String, place: Place)] = [
             ("/unclaimed", "purchases", "purchases that no customer claimed", room.unclaimed),
@@ -112,7 +112,7 @@ struct HomePage {
         return .section("waiting", "What waits", "<ul>\(lines)</ul>")
     }
 
-    /// Links to the figures. Counting them may take a long time, so this page does not show them.
+    /// Links to the figures. The figures themselves are not shown here, because counting may take a long time.
     private var figures: Markup {
         guard room.maySee("/figures") else { return .nothing }
         return .section(
@@ -137,7 +137,7 @@ struct HomePage {
 }
 
 extension JSON {
-    /// Whether the webhook in this answer lacks events that should have arrived.
+    /// Whether events that should have reached the webhook in this answer have not arrived yet.
     var isLate: Bool {
         self["state"]?.string != "active" || (self["waiting"]?.integer ?? 0) > 0
             || (self["parked"]?.integer ?? 0) > 0

@@ -1,7 +1,7 @@
-/// HTML. Plain text cannot become HTML: interpolated text is escaped, and only literals in this
-/// program are used as they are.
+/// HTML. Plain text cannot become HTML by accident: interpolated text is escaped, and only literals in this program are
+/// used unchanged.
 ///
-/// `"<p>\(name)</p>"` shows a name. `"<a href=\"\(value: link)\">"` fills an attribute.
+/// `"<p>\(name)</p>"` shows a name. `"<a href=\"\(value: link)\">"` sets an attribute.
 package struct Markup: ExpressibleByStringInterpolation, Sendable {
     package let html: String
 
@@ -16,7 +16,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
     /// Empty markup.
     package static let nothing: Markup = ""
 
-    /// A text, escaped.
+    /// Escaped text.
     package static func text(_ text: String) -> Markup { "\(text)" }
 
     /// A section of a page, labelled by its heading.
@@ -38,7 +38,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendLiteral(_ literal: StaticString) { html += "\(literal)" }
 
-        /// Adds a text between tags. Characters that would hide or reverse others appear by name.
+        /// Adds text between tags. Characters that would hide or reverse other characters are shown by name.
         package mutating func appendInterpolation(_ text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -51,7 +51,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
             }
         }
 
-        /// Adds an attribute's value in double quotes, unchanged apart from escapes.
+        /// Adds an attribute's value, which must be in double quotes. It is unchanged apart from escaping.
         package mutating func appendInterpolation(value text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -86,7 +86,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character changes how others look, as control characters and direction marks do.
+    /// Whether the character changes how other characters look, as control characters and direction marks do.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x09, 0x0A: false

@@ -1,7 +1,7 @@
 import Core
 import HTTPServer
 
-/// A whole page.
+/// A complete page.
 struct Page {
     let title: String
     /// The person who views the page; `nil` if unknown.
@@ -94,7 +94,7 @@ struct Page {
             body: Array(markup.html.utf8))
     }
 
-    /// Headers that tell the browser what to refuse.
+    /// Headers that tell the browser what to block.
     static let guards = [
         Header(
             "Content-Security-Policy",
@@ -122,14 +122,14 @@ extension Page {
 }
 
 extension Markup {
-    /// The reason why a form was refused, if it was.
+    /// The reason why a form was refused, if it was refused.
     static func alert(_ trouble: String?) -> Markup {
         trouble.map { "<p class=\"notice\" role=\"alert\">\($0)</p>" } ?? .nothing
     }
 }
 
 extension Response {
-    /// Redirects the browser to another place, which it then requests with `GET`.
+    /// Redirects the browser to another place, which the browser then requests with `GET`.
     static func seeOther(_ place: Place, headers: [Header] = []) -> Response {
         Response(
             status: 303, headers: [Header("Location", place.text)] + Page.guards + headers)

@@ -16,7 +16,7 @@ struct Place: Sendable {
         Place(["p", project.text] + parts)
     }
 
-    /// The same place with a parameter, unless there is no value for it.
+    /// The same place with a parameter. Without a value, the parameter is left out.
     func with(_ name: String, _ value: String?) -> Place {
         guard let value, !value.isEmpty else { return self }
         var place = self
@@ -37,7 +37,7 @@ struct Place: Sendable {
     }
 }
 
-/// The text with all but plain letters, digits and four marks percent-encoded.
+/// The text, with everything percent-encoded except plain letters, digits and four punctuation marks.
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -54,7 +54,7 @@ func percentEncoded(_ text: String) -> String {
 }
 
 extension Markup {
-    /// A link to a place of the console.
+    /// A link to a place in the console.
     static func link(_ place: Place, _ text: String) -> Markup {
         "<a href=\"\(value: place.text)\">\(text)</a>"
     }

@@ -1,5 +1,5 @@
 extension Markup {
-    /// A table whose first column names its rows. A table that is too wide scrolls on its own.
+    /// A table whose first column names its rows. If it is too wide, only the table scrolls.
     static func table(
         _ columns: [String], _ rows: [[Markup]], caption: String? = nil
     ) -> Markup {
@@ -27,7 +27,7 @@ extension Markup {
         return "<dl>\(lines)</dl>"
     }
 
-    /// A text in code style; empty for `nil`.
+    /// Text in code style; empty for `nil`.
     static func code(_ text: String?) -> Markup {
         guard let text, !text.isEmpty else { return .nothing }
         return "<code>\(text)</code>"

@@ -12,7 +12,7 @@ extension Markup {
 }
 
 extension Markup.Interpolation {
-    /// Adds a text from an answer that may contain instants.
+    /// Adds text from an answer that may contain instants.
     mutating func appendInterpolation(timed text: String) {
         var isFirst = true
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import Service
 
-/// Where people sign in and out.
+/// The pages on which people sign in and out.
 struct SignInPages: Sendable {
     let keeper: Doorkeeper
 
@@ -53,7 +53,7 @@ struct SignInPages: Sendable {
         }
         switch outcome {
         case .signedIn(let cookie):
-            // Others may know an earlier cookie.
+            // The old cookie may be known to others.
             if let old = keeper.cookie(of: visit) {
                 try asking { () throws(Fault) in try keeper.signIns.signOut(old) }
             }
@@ -85,7 +85,7 @@ struct SignInPages: Sendable {
         return .seeOther(.signIn, headers: [keeper.setCookie(nil, for: visit)])
     }
 
-    /// The address if it is one of the console's, otherwise `nil`: a sign-in must not redirect elsewhere.
+    /// The address if it belongs to the console, otherwise `nil`: signing in must not redirect elsewhere.
     static func safe(_ next: String?) -> String? {
         guard let next, next == Place.prefix || next.hasPrefix(Place.prefix + "/"),
             !next.contains(".."),
@@ -106,7 +106,7 @@ extension SignInOutcome {
     }
 }
 
-/// The page where a person who follows a link chooses a password.
+/// The page on which a person who has followed a link chooses a password.
 struct LinkPages: Sendable {
     let keeper: Doorkeeper
 
@@ -176,7 +176,7 @@ struct LinkPages: Sendable {
     )
 }
 
-/// The database's answer. A fault becomes a reason to turn the visitor away.
+/// The database's answer. If there is a fault, the visitor is turned away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()

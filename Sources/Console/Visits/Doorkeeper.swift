@@ -4,7 +4,7 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Identifies visitors by their cookie, and checks where forms come from.
+/// Identifies visitors by their cookie, and checks where forms were sent from.
 final class Doorkeeper: Sendable {
     /// How many recently valid cookies are remembered.
     private static let limit = 1000
@@ -15,7 +15,7 @@ final class Doorkeeper: Sendable {
     let refused: RefusedSignIns
     let heavyPages = HeavyPages()
     private let speaksTLS: Bool
-    /// Recently valid cookies. They only determine the queue in which a visitor waits.
+    /// Recently valid cookies. They are used only to choose the queue in which a visitor waits.
     private let seen = Mutex<Set<String>>([])
 
     init(
@@ -27,22 +27,22 @@ final class Doorkeeper: Sendable {
         self.speaksTLS = speaksTLS
     }
 
-    /// Whether the browser speaks HTTPS, with Deed itself or with a trusted proxy.
+    /// Whether the browser uses HTTPS, either with Deed itself or with a trusted proxy.
     private func isSecure(_ visit: Visit) -> Bool { speaksTLS || visit.way == .proxy }
 
-    /// Throws if others could read the visit in transit.
+    /// Throws if others could read the request in transit.
     func requirePrivacy(_ visit: Visit) throws(Turned) {
         if !isSecure(visit), visit.way == .network { throw .readable }
     }
 
-    /// Browsers accept the prefix only together with `Secure`, which does not work over plain HTTP.
+    /// The cookie's name. Browsers accept the prefix only together with `Secure`, which does not work over plain HTTP.
     private func cookieName(_ visit: Visit) -> String {
         isSecure(visit) ? "__Host-deed" : "deed-console"
     }
 
     func cookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit)) }
 
-    /// Tells the browser to keep the cookie until the browser is closed, or to forget it.
+    /// Tells the browser to keep the cookie until the browser is closed, or to delete it.
     func setCookie(_ value: String?, for visit: Visit) -> Header {
         Header(
             "Set-Cookie",
@@ -50,7 +50,7 @@ final class Doorkeeper: Sendable {
                 + (isSecure(visit) ? "; Secure" : "") + (value == nil ? "; Max-Age=0" : ""))
     }
 
-    /// Visitors who are signed in do not wait behind strangers.
+    /// The room in which the visitor waits. Visitors who are signed in do not wait behind strangers.
     func room(of visit: Visit) -> Room {
         guard let cookie = cookie(of: visit) else { return .strangers }
         return seen.withLock { $0.contains(cookie) } ? .known : .strangers
@@ -88,8 +88,8 @@ final class Doorkeeper: Sendable {
                 person: visitor.signedIn.person, project: project, role: role), keeper: self)
     }
 
-    /// Throws unless a page at this address sent the form. The browser states where a form comes from,
-    /// and no page can forge that.
+    /// Throws unless the form was sent from a page at this address. The browser states where a form comes from, and
+    /// pages cannot forge that.
     func requireOwnPage(_ visit: Visit) throws(Turned) {
         if let site = visit.header("Sec-Fetch-Site") {
             guard site == "same-origin" else { throw .noForm }
@@ -102,7 +102,7 @@ final class Doorkeeper: Sendable {
         guard origin == "\(scheme)://\(host)" else { throw .noForm }
     }
 
-    /// Throws unless the form carries the token of the visitor's session.
+    /// Throws unless the form contains the token of the visitor's session.
     func requireToken(_ fields: Fields, of visitor: Visitor) throws(Turned) {
         let (given, own) = (Array((fields["form"] ?? "").utf8), Array(visitor.formToken.utf8))
         var difference = given.count ^ own.count

@@ -1,10 +1,10 @@
 import API
 
-/// The fields of a form, or the parameters of a query, as browsers send both.
+/// The fields in a form or the parameters in a query, which browsers send in the same format.
 struct Fields: Sendable {
     private var values: [String: String] = [:]
 
-    /// If a name occurs twice, the first value counts. Fields that are not validly encoded are left out.
+    /// If a name occurs twice, the first value is used. Fields with invalid encoding are left out.
     init(_ text: String) {
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(
@@ -22,12 +22,12 @@ struct Fields: Sendable {
         return percentDecoded(bytes.span)
     }
 
-    /// The field's value. It is also `nil` for an empty field, because browsers send empty fields, too.
+    /// The field's value. It is also `nil` for an empty field, because browsers send empty fields as well.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// These fields with others, which replace fields of the same name.
+    /// These fields combined with others, which replace fields of the same name.
     func with(_ others: [(name: String, value: String)]) -> Fields {
         var fields = self
         for other in others { fields.values[other.name] = other.value }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Limits pages that read a lot, so that back ends' calls still find workers.
+/// Limits pages that read a lot of data, so that workers remain for the calls of back ends.
 final class HeavyPages: Sendable {
     private static let limit = 2
 
     private let count = Mutex(0)
 
-    /// Makes a page, or turns the visitor away while too many others are being made.
+    /// Produces a page, or turns the visitor away while too many other pages are being produced.
     func make<Answer>(_ page: () throws(Turned) -> Answer) throws(Turned) -> Answer {
         let isFree = count.withLock { count in
             if count >= HeavyPages.limit { return false }

@@ -7,7 +7,7 @@ import Service
 /// A person who is signed in with a browser.
 struct Visitor: Sendable {
     let signedIn: SignedIn
-    /// A token that only this session's pages know. Each form carries it.
+    /// A token that only this session's pages know. Every form includes it.
     let formToken: String
 
     /// The hidden field that each form needs.
@@ -38,7 +38,7 @@ struct ProjectRoom: Sendable {
     var catalog: Place { .project(project, "catalog") }
     var settings: Place { .project(project, "settings") }
 
-    /// Whether the role may make this call.
+    /// Whether the role may make a `GET` call to this path.
     func maySee(_ path: String) -> Bool { calls.allows("GET", path, to: role) }
 
     func newMark() -> String { keeper.signIns.newMark() }
@@ -46,7 +46,7 @@ struct ProjectRoom: Sendable {
     func send(_ call: InnerCall) throws(Problem) -> JSON { try calls.send(call, by: caller) }
 }
 
-/// Why a visitor gets something other than the page.
+/// Why a visitor does not get the requested page.
 enum Turned: Error {
     case problem(Problem)
     /// The visitor is not signed in.
@@ -80,7 +80,7 @@ extension Turned {
     )
 }
 
-/// `send`, with the problem as a reason to turn the visitor away.
+/// Calls `send`, and turns a problem into a reason to turn the visitor away.
 func turning<Answer>(
     _ answer: () throws(Problem) -> Answer
 ) throws(Turned) -> Answer {

@@ -1,12 +1,12 @@
 /// The clock or a catalog changed access to an entitlement, or is about to.
 package struct AccessNotice: EventContent {
     package let entitlement: EntitlementID
-    /// The boundary, not the moment of the notice.
+    /// The time of the boundary, not of the notice.
     package let at: Instant
-    /// The answer that reads give from the boundary on.
+    /// The answer that reads return from the boundary on.
     package let answer: AccessAnswer
-    /// The position of the published end that this notice takes back, because access went on after
-    /// all.
+    /// The position of the published end that this notice corrects, because access turned out to
+    /// continue.
     package let corrects: Position?
     package var subject: EventSubject { .entitlement(entitlement) }
 
@@ -21,7 +21,7 @@ package struct AccessNotice: EventContent {
     }
 }
 
-/// The part of an entitlement's answer that a notice carries.
+/// The part of an entitlement's answer that a notice contains.
 package struct AccessAnswer: Hashable, Sendable {
     package let isActive: Bool
     package let run: Interval?
@@ -44,7 +44,7 @@ package struct AccessAnswer: Hashable, Sendable {
         self.product = product
     }
 
-    /// The answer when the customer never had a right to the entitlement by this catalog.
+    /// The answer for a customer who, according to the catalog, never had a right to the entitlement.
     package static let none = AccessAnswer(
         isActive: false, run: nil, state: nil, code: "0.0", willRenew: false, source: nil,
         product: nil)

@@ -1,4 +1,4 @@
-/// An instant at which a customer's access changes, or is about to end, without any new event.
+/// An instant at which a customer's access changes, or is about to end, without a new event.
 package struct Boundary: Hashable, Sendable {
     package enum Kind: Int, Hashable, Sendable {
         case ended
@@ -18,12 +18,12 @@ package struct Boundary: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The boundaries after an instant according to one catalog, in order.
+    /// The boundaries after an instant according to one catalog, in chronological order.
     package func boundaries(after instant: Instant, by catalog: Catalog) -> [Boundary] {
         boundaries(of: runs(by: catalog), after: instant, by: catalog)
     }
 
-    /// The first of these boundaries, for a caller that already knows the runs of access.
+    /// The first of these boundaries, for callers that have already derived the runs of access.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], after instant: Instant, by catalog: Catalog
     ) -> Instant? {
@@ -47,8 +47,9 @@ extension CustomerState {
         return boundaries.sorted()
     }
 
-    /// When to announce that a run of access is about to end: as long before the end as the catalog
-    /// says, if the run is longer than that and no store is known to renew it.
+    /// When to announce that a run of access is about to end. The catalog says how long before the
+    /// end. There is no announcement if the run is shorter than that, or if a store is known to
+    /// renew it.
     private func reminder(
         of id: EntitlementID, _ run: Interval, by catalog: Catalog
     ) -> Instant? {

@@ -1,12 +1,12 @@
-/// An event that publishes a boundary, and the reason for publishing it.
+/// An event that publishes a boundary, with the reason for publishing it.
 package struct DueNotice: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         /// The clock reached the boundary.
         case clock(Instant)
-        /// The catalog with this version replaced another one.
+        /// The catalog with this version replaced its predecessor.
         case catalog(version: Int64)
 
-        /// The cause that the log keeps for the event.
+        /// The cause that the log records for the event.
         package var cause: String {
             switch self {
             case .clock(let instant): "clock:\(instant.text)"
@@ -21,9 +21,9 @@ package struct DueNotice: Hashable, Sendable {
 
 /// When a customer's stream was last written, and under which catalog.
 ///
-/// Every write to a stream first publishes what the clock has changed since the write before it. So
-/// every boundary up to the last record has been published or stated by a fact, and no later one
-/// has.
+/// Every write to a stream first publishes the changes that the clock has caused since the previous
+/// write. All boundaries up to the last record have therefore been published or stated by a fact,
+/// and no later boundary has.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
@@ -35,14 +35,13 @@ package struct LastRecord: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The events to publish up to `now`: the boundaries of each catalog's time, and the changes
-    /// made by each newer catalog.
+    /// The events to publish up to `now`: the boundaries under each catalog while it was in effect,
+    /// and the changes that each newer catalog made.
     package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
         guard project.exists, let lastRecord, !isErased else { return [] }
         var due: [DueNotice] = []
         let editions = project.editions(since: lastRecord)
-        // Nothing is known about the time before the oldest catalog edition that is still
-        // remembered.
+        // It is not known what applied before the oldest remembered edition of the catalog.
         var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
@@ -55,8 +54,8 @@ extension CustomerState {
         return due
     }
 
-    /// The next instant at which an event must be published. The caller knows the runs of access
-    /// and has published everything due.
+    /// The next instant at which an event must be published. The caller has already derived the
+    /// runs of access and published everything that is due.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], in project: ProjectState
     ) -> Instant? {
@@ -66,13 +65,13 @@ extension CustomerState {
             of: runs, after: max(lastRecord.at, catalogSince), by: project.catalog)
     }
 
-    /// Access that was published as ended and that newly recorded facts restore.
+    /// Events for access that was published as ended but that newly recorded facts restore.
     package func regained(at now: Instant, by catalog: Catalog) -> [Event] {
         if endedAccess.isEmpty { return [] }
         let entitlements = entitlements(at: now, catalog: catalog)
         return endedAccess.sorted { $0.key < $1.key }.compactMap { id, end in
             guard let entitlement = entitlements[id], entitlement.isActive else { return nil }
-            // Without a gap, the access never ended.
+            // If there is no gap, the access never ended.
             let isGap = end.at < entitlement.run.start
             return .accessStarted(
                 AccessNotice(
@@ -81,7 +80,7 @@ extension CustomerState {
         }
     }
 
-    /// The access that one catalog gives or removes at the instant at which it replaces another.
+    /// The access that the customer gains or loses when one catalog replaces another.
     private func notices(
         from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
     ) -> [DueNotice] {

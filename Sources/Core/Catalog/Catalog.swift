@@ -2,14 +2,14 @@
 package struct Catalog: Hashable, Sendable {
     private let content: Shared<CatalogContent>
 
-    /// In order of store and id.
+    /// The products, sorted by store and id.
     package var products: [Product] { content.value.products }
-    /// The entitlements' titles, where the catalog gives one.
+    /// The titles of the entitlements to which the catalog gives one.
     package var entitlementTitles: [EntitlementID: String] { content.value.entitlementTitles }
-    /// The currencies' titles, where the catalog gives one.
+    /// The titles of the currencies to which the catalog gives one.
     package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
     package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
-    /// How long before the end of access to an entitlement its coming end is published.
+    /// How long before access to an entitlement ends the upcoming end is announced.
     package var endingSoon: [EntitlementID: CalendarDuration] { content.value.endingSoon }
 
     /// A catalog without products.
@@ -41,10 +41,10 @@ package struct Catalog: Hashable, Sendable {
     /// The index of a product in `products`.
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
-    /// Every entitlement that the catalog mentions, in order.
+    /// Every entitlement that the catalog mentions, sorted.
     package var entitlements: [EntitlementID] { content.value.names.entitlements.sorted() }
 
-    /// Every currency that the catalog mentions, in order.
+    /// Every currency that the catalog mentions, sorted.
     package var currencies: [CurrencyID] { content.value.names.currencies.sorted() }
 
     /// Whether the catalog mentions the name.
@@ -57,7 +57,7 @@ package struct Catalog: Hashable, Sendable {
     }
 }
 
-/// All names in a catalog, collected once because every grant looks one up.
+/// All names in a catalog. They are collected once, because every grant looks one up.
 private struct CatalogNames: Hashable, Sendable {
     private(set) var entitlements: Set<EntitlementID>
     private(set) var currencies: Set<CurrencyID>

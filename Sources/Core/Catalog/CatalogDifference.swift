@@ -1,4 +1,4 @@
-/// One difference between a catalog and the previous one.
+/// One difference between a catalog and its predecessor.
 package struct CatalogChange: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
         case added
@@ -25,7 +25,7 @@ package struct CatalogChange: Hashable, Sendable {
 }
 
 extension Catalog {
-    /// The differences from the older catalog: products first, and each group in order.
+    /// The differences from the older catalog. Products come first, and each group is sorted.
     package func changes(from old: Catalog) -> [CatalogChange] {
         let before = Dictionary(uniqueKeysWithValues: old.products.map { ($0.key, $0) })
         let after = Dictionary(uniqueKeysWithValues: products.map { ($0.key, $0) })

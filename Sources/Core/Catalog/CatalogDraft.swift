@@ -1,30 +1,30 @@
-/// A catalog before validation. The file reader adds the problems that it found in the file's
-/// structure, so that all problems are reported together.
+/// A catalog before validation. The file reader adds the structural problems that it found in the
+/// file, so that all problems are reported together.
 package struct CatalogDraft: Sendable {
     package static let productLimit = 10_000
 
-    /// In the file's order. `nil` where an entry could not be read.
+    /// The products in the file's order; `nil` for entries that could not be read.
     package var products: [Product?] = []
     package var entitlementTitles: [EntitlementID: String] = [:]
     package var endingSoon: [EntitlementID: CalendarDuration] = [:]
     package var currencyTitles: [CurrencyID: String] = [:]
-    /// In the file's order. `nil` where an entry could not be read.
+    /// The rules in the file's order; `nil` for entries that could not be read.
     package var originalVersionRules: [OriginalVersionRule?] = []
     package private(set) var problems: [CatalogProblem] = []
     /// The readable parts of products that could not be read completely, by index.
     private var fragments: [Int: ProductFragment] = [:]
-    /// The paths at or below which there is a problem.
+    /// The paths that have a problem or contain one.
     private var flawed: Set<String> = []
 
     package init() {}
 
-    /// Adds the readable parts of the next product, which could not be read completely.
+    /// Adds the readable parts of the next product, if the product could not be read completely.
     package mutating func addProduct(_ fragment: ProductFragment) {
         fragments[products.count] = fragment
         products.append(nil)
     }
 
-    /// Notes a problem at a path such as `products[3].duration`.
+    /// Records a problem at a path such as `products[3].duration`.
     package mutating func note(_ path: String, _ sentence: String) {
         problems.append(CatalogProblem(path: path, sentence: sentence))
         flawed.insert(path)
@@ -34,13 +34,13 @@ package struct CatalogDraft: Sendable {
         }
     }
 
-    /// Notes that a path is empty, unless its value was refused, because that problem has already
-    /// been noted.
+    /// Records that the value at a path is empty, unless that value was refused. The refusal has
+    /// then already been recorded as a problem.
     package mutating func noteEmpty(_ path: String, _ remedy: String) {
         if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
 
-    /// Returns the catalog, or throws all of its problems.
+    /// Returns the catalog, or throws all of its problems at once.
     package func validated() throws(InvalidCatalog) -> Catalog {
         var checked = self
         checked.validateProducts()
@@ -118,7 +118,7 @@ extension CatalogDraft {
 /// The readable parts of a product that has problems.
 package struct ProductFragment: Sendable {
     let key: ProductKey?
-    /// `nil` if not even the kind is known.
+    /// `nil` if even the kind could not be read.
     let terms: Product.Terms?
     let entitlements: [EntitlementID]
 
@@ -133,7 +133,7 @@ package struct ProductFragment: Sendable {
     }
 }
 
-/// A problem in a catalog, and its path.
+/// A problem in a catalog, with its path.
 package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package let path: String
     package let sentence: String

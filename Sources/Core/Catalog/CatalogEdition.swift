@@ -10,8 +10,8 @@ package struct CatalogEdition: Hashable, Sendable {
         self.catalog = catalog
     }
 
-    /// How many editions are remembered. The log contains all of them, but decisions need only
-    /// those that some customer has not been brought up to date with.
+    /// How many editions are remembered. The log contains all of them, but decisions need only the
+    /// editions whose effects have not yet been recorded for every customer.
     static let limit = 64
     /// The edition before the first catalog.
     static let none = CatalogEdition(version: 0, since: .distantPast, catalog: Catalog())

@@ -1,4 +1,4 @@
-/// A name in a request that the catalog should know.
+/// A name in a request that should occur in the catalog.
 package enum CatalogName: Hashable, Sendable {
     case entitlement(EntitlementID)
     case currency(CurrencyID)
@@ -12,7 +12,7 @@ package enum CatalogName: Hashable, Sendable {
         }
     }
 
-    /// The kind of thing that the name stands for.
+    /// The kind of object that the name stands for.
     package var noun: String {
         switch self {
         case .entitlement: "entitlement"

@@ -2,28 +2,28 @@
 package struct Product: Hashable, Sendable {
     /// The members that depend on the product's kind.
     package enum Terms: Hashable, Sendable {
-        /// The amount that one piece adds to each balance.
+        /// The amount that each unit adds to each balance.
         case consumable(credits: [CurrencyID: Int64])
         case nonConsumable
         case nonRenewing(duration: CalendarDuration, stacking: Stacking)
         case autoRenewable(group: String?, level: Int64)
     }
 
-    /// What happens when a non-renewing product is bought again before it has ended.
+    /// What happens if a non-renewing product is bought again before its term has ended.
     package enum Stacking: String, Hashable, Sendable, CaseIterable {
-        /// The next term starts when the last one ends.
+        /// The next term starts when the current one ends.
         case extend
-        /// The next term starts immediately and replaces the rest of the last one.
+        /// The next term starts immediately, and the rest of the current one is lost.
         case restart
-        /// Each term runs from its own purchase.
+        /// Each term runs from its own purchase, independently of the others.
         case overlap
     }
 
     package let key: ProductKey
     package var terms: Terms
-    /// The entitlements that the product unlocks, in order and without duplicates.
+    /// The entitlements that the product unlocks, sorted and without duplicates.
     package var entitlements: [EntitlementID]
-    /// Whether a family member's purchase counts.
+    /// Whether a purchase by a family member counts.
     package var isFamilyShared: Bool
 
     package init(
@@ -47,7 +47,7 @@ package struct Product: Hashable, Sendable {
         }
     }
 
-    /// The amount that one piece adds to each balance; empty unless the product is a consumable.
+    /// The amount that each unit adds to each balance; empty unless the product is a consumable.
     package var credits: [CurrencyID: Int64] {
         if case .consumable(let credits) = terms { credits } else { [:] }
     }

@@ -1,12 +1,12 @@
-/// Everything that a customer has besides purchases. A merge moves all of it.
+/// Everything that a customer has, apart from purchases. A merge moves all of it.
 package struct Belongings: Hashable, Sendable {
     package var grants: [Grant] = []
     package var orders: [Order] = []
-    /// The tokens that belong to no order.
+    /// The tokens that do not belong to any order.
     package var tokens: [AccountToken] = []
     package var coins = Coins()
     package var apps: [AppFact] = []
-    /// The store accounts that installed apps.
+    /// The store accounts that were used to install apps.
     package var accounts: [AppTransactionID] = []
     package var consents: [ConsentFact] = []
 
@@ -15,8 +15,8 @@ package struct Belongings: Hashable, Sendable {
     /// The maximum weight that one event can hold.
     static let limit = 1000
 
-    /// The approximate size in kilobytes. A grant or an order may have a long reason, and four
-    /// credits need as much space.
+    /// The approximate size in kilobytes. A grant or an order may have a long reason. Four credits
+    /// take as much space as one grant or order.
     var weight: Int { grants.count + orders.count + coins.credits.count / 4 }
 
     package var names: BelongingNames {
@@ -25,19 +25,19 @@ package struct Belongings: Hashable, Sendable {
             tokens: tokens + orders.map(\.opened.token), balances: coins.amounts)
     }
 
-    /// All tokens that assign purchases to the customer, including the tokens of orders.
+    /// All tokens that assign purchases to the customer, including those of orders.
     package var allTokens: [AccountToken] { tokens + orders.map(\.opened.token) }
 }
 
-/// The names of belongings, recorded in the stream that they left.
+/// The names of the belongings, as recorded in the stream that they left.
 package struct BelongingNames: Hashable, Sendable {
     package let grants: [GrantID]
     package let orders: [OrderID]
-    /// Includes the tokens of orders.
+    /// The tokens, including those of orders.
     package let tokens: [AccountToken]
     package let balances: [CurrencyID: Int64]
-    /// Withdrawn consents to the use of apps that no longer belong to the customer. Used only for
-    /// undone merges.
+    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only when a
+    /// merge is undone.
     package internal(set) var consents: [NewsID]
 
     package init(
@@ -65,29 +65,28 @@ package struct JoinedCustomer: Hashable, Sendable {
     package let apps: [AppFact]
     package let accounts: [AppTransactionID]
     package let consents: [ConsentFact]
-    /// The part of each balance that belongs to that customer, and how much of it has been used
-    /// since.
+    /// The part of each balance that came from that customer, and how much of it has been used since.
     package private(set) var coins: [CurrencyID: Share]
 
     package struct Share: Hashable, Sendable {
         package var amount: Int128
-        /// The part that did not come from a purchase.
+        /// The part that does not come from purchases.
         package var base: Int128
-        /// How much has been spent or taken since. After a refund, it may exceed the amount.
+        /// How much has been spent or taken since. After a refund, this may exceed the amount.
         package var gone: Int128
 
         package init(amount: Int128, base: Int128, gone: Int128 = 0) {
             (self.amount, self.base, self.gone) = (amount, base, gone)
         }
 
-        /// The part that is left.
+        /// The part that has not been used.
         fileprivate var left: Int128 { max(0, amount - gone) }
-        /// The part that would have to go back but has been used.
+        /// The part that an undo would have to return but that has been used.
         fileprivate var missing: Int128 { max(0, min(amount, gone)) }
     }
 
     /// The belongings that came with the customer. Those that are also in this customer's own lists
-    /// are given by name, the rest in full.
+    /// are given by name, and all others in full.
     package init(
         _ customer: CustomerID, with others: [CustomerID], at instant: Instant,
         names: BelongingNames, purchases: Set<PurchaseID>, _ rest: Belongings,
@@ -116,7 +115,7 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// The part of each balance that belongs to that customer, at the current worth of its
+    /// The part of each balance that belongs to that customer, based on the current worth of the
     /// purchases.
     func amounts(among credits: [Credit.Key: Credit]) -> [CurrencyID: Int128] {
         var amounts = coins.mapValues(\.base)
@@ -126,42 +125,42 @@ package struct JoinedCustomer: Hashable, Sendable {
         return amounts
     }
 
-    /// The customers who would be erased together with this one.
+    /// All customers who would be erased together with this one.
     package var all: [CustomerID] { [customer] + others }
 
     mutating func bring(_ purchase: PurchaseID) { purchases.insert(purchase) }
 
     mutating func lose(_ purchase: PurchaseID) { purchases.remove(purchase) }
 
-    /// Adds a purchase's coins, or subtracts the coins that its refund took.
+    /// Adds coins from a purchase, or subtracts the coins that its refund took.
     mutating func settle(_ amount: Int128, _ currency: CurrencyID, by purchase: PurchaseID) {
         if purchases.contains(purchase) {
             coins[currency, default: Share(amount: 0, base: 0)].amount += amount
         }
     }
 
-    /// Updates the amounts to the worth of the purchases according to these credits.
+    /// Updates the amounts to the current worth of the purchases, as given by these credits.
     mutating func recount(by credits: [Credit.Key: Credit]) {
         for (currency, amount) in amounts(among: credits) {
             coins[currency, default: Share(amount: 0, base: 0)].amount = amount
         }
     }
 
-    /// The part of the balance that came with that customer and is left.
+    /// The unused part of the balance that came with that customer.
     func left(of currency: CurrencyID) -> Int128 { coins[currency]?.left ?? 0 }
 
-    /// The part of the balance that came with that customer and has been used.
+    /// The used part of the balance that came with that customer.
     func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.missing ?? 0 }
 
-    /// Spends up to the amount that is left. Returns the rest.
+    /// Spends up to the amount that is left, and returns the remainder.
     mutating func spend(_ amount: Int128, _ currency: CurrencyID) -> Int128 {
         let taken = min(max(0, amount), left(of: currency))
         if taken > 0 { coins[currency]?.gone += taken }
         return amount - taken
     }
 
-    /// Replaces coins that are missing or, unless `onlyMissing`, all that are gone. Returns the
-    /// rest.
+    /// Replaces coins that are missing or, unless `onlyMissing` is set, all coins that are gone.
+    /// Returns the remainder.
     mutating func makeUp(
         _ amount: Int128, _ currency: CurrencyID, onlyMissing: Bool
     ) -> Int128 {
@@ -172,10 +171,10 @@ package struct JoinedCustomer: Hashable, Sendable {
     }
 }
 
-/// Tracks whose coins have been used. Coins cannot be told apart, so the customer's own are spent
-/// first, then those of the customer who was merged last.
+/// Keeps track of whose coins have been used. Coins are interchangeable, so the customer's own are
+/// spent first, followed by those of the customer who was merged last.
 extension [JoinedCustomer] {
-    /// Records that coins were spent or taken. `own` of them belonged to the customer itself.
+    /// Records that coins were spent or taken. `own` of them were the customer's own.
     mutating func spend(_ amount: Int128, _ currency: CurrencyID, own: Int128) {
         var rest = amount - Swift.max(0, own)
         for place in indices.reversed() where rest > 0 {
@@ -183,7 +182,7 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// Records that an admin gave coins. They replace missing ones first.
+    /// Records that an admin gave coins. These replace missing coins first.
     mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
         var rest = amount
         for onlyMissing in [true, false] {
@@ -193,15 +192,15 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// How many coins an undo lacks for the customer at `place`: those that have been used and
+    /// How many coins are missing to undo the merge of the customer at `place`: the used coins that
     /// cannot be attributed to a customer who was merged earlier.
     func lack(of currency: CurrencyID, at place: Int) -> Int128 {
         let spare = self[..<place].reduce(Int128(0)) { $0 + $1.left(of: currency) }
         return Swift.max(0, self[place].missing(of: currency) - spare)
     }
 
-    /// Removes the customer at `place`, who gets back all the coins that came along. The coins that
-    /// have been used are attributed to customers who were merged earlier.
+    /// Removes the customer at `place`, who gets back all the coins that came with the merge. Used
+    /// coins are attributed to customers who were merged earlier.
     mutating func part(at place: Int) -> JoinedCustomer {
         let one = self[place]
         for currency in one.coins.keys {
@@ -215,7 +214,7 @@ extension [JoinedCustomer] {
 }
 
 extension CustomerState {
-    /// Everything that moves with the customer besides purchases.
+    /// Everything that moves with the customer, apart from purchases.
     var belongings: Belongings {
         var all = Belongings()
         (all.grants, all.orders, all.tokens) = (grants, orders, tokens)

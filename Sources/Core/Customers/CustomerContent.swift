@@ -1,4 +1,4 @@
-/// What a customer's state is made of. The events of the stream, applied in turn, give it.
+/// The contents of a customer's state, which result from applying the stream's events in order.
 package struct CustomerContent: Hashable, Sendable {
     package var version: Int64 = 0
     package var purchases: [Purchase] = []
@@ -20,7 +20,7 @@ package struct CustomerContent: Hashable, Sendable {
     package var lacksErasure = false
     package var mergedInto: CustomerID?
     package var joined: [JoinedCustomer] = []
-    /// Whether any of the purchases may be known by several names.
+    /// Whether any of the purchases may have several names.
     package var hasReadings = false
 
     package init() {}
@@ -95,7 +95,7 @@ package struct CustomerContent: Hashable, Sendable {
 }
 
 extension CustomerContent {
-    /// The purchase's index. A missing purchase is added.
+    /// The purchase's index. The purchase is added if it is missing.
     private mutating func place(of id: PurchaseID) -> Int {
         if let known = known(id) { return known }
         let place = purchases.place(for: id)
@@ -116,15 +116,15 @@ extension CustomerContent {
     private mutating func apply(_ attached: PurchaseAttached) {
         _ = place(of: attached.purchase)
         for fact in attached.transactions { join(fact) }
-        // Readings may have given it another name.
+        // Readings may have revealed that the purchase has another name.
         let place = place(of: attached.purchase)
         for fact in attached.renewals { purchases[place].join(fact) }
         for fact in attached.refunds { purchases[place].join(fact) }
         for token in attached.earlierTokens { purchases[place].join(token) }
         purchases[place].add(attached.reports)
         purchases[place].add(attached.blocks)
-        // The purchase no longer belongs to the merged customer it came with, unless an undone
-        // merge brings it back.
+        // The purchase is no longer attributed to the merged customer with whom it came, unless an
+        // undone merge brings it back.
         if attached.cause != .unmerged { changeJoined { $0.lose(attached.purchase) } }
         if attached.cause.isOfMerge {
             purchases[place].arrival = attached.arrived
@@ -157,11 +157,11 @@ extension CustomerContent {
         installedBy.insert(id, at: installedBy.firstIndex { id < $0 } ?? installedBy.endIndex)
     }
 
-    /// Whether the customer was never merged with another one.
+    /// Whether the customer has no merges in either direction.
     var isWhole: Bool { joined.isEmpty && mergedInto == nil }
 
-    /// The customer with the apps of those merged into it. A customer merged into another one shows
-    /// no apps: it keeps them only in case its merge is undone.
+    /// The customer as shown, including the apps of customers merged into it. A customer who was
+    /// merged into another one shows no apps, and keeps them only in case the merge is undone.
     var shown: CustomerContent {
         if mergedInto != nil { return CustomerContent() }
         var all = self
@@ -184,7 +184,7 @@ extension CustomerContent {
     }
 }
 
-// Merges.
+// Merging and its undoing.
 extension CustomerContent {
     private mutating func apply(merge event: Event) {
         switch event {
@@ -196,7 +196,7 @@ extension CustomerContent {
         case .customerUnmerged(let unmerged):
             mergedInto = nil
             take(unmerged.belongings)
-            // The purchases of merged customers may have changed in worth.
+            // The worth of merged customers' purchases may have changed.
             let credits = balances.credits
             changeJoined { $0.recount(by: credits) }
             for fact in unmerged.belongings.consents { consents.join(fact) }
@@ -222,15 +222,15 @@ extension CustomerContent {
         case .balanceAdjusted(let adjusted):
             let amount = Int128(adjusted.amount)
             if amount < 0 { noteSpending(-amount, of: adjusted.currency) }
-            // What was earned is not given to make up for anything.
+            // Earned coins are not meant to make up for missing ones.
             if amount > 0, adjusted.earnedAt == nil { joined.makeUp(amount, adjusted.currency) }
             balances.apply(adjusted)
         default: break
         }
     }
 
-    /// Purchases have events of their own. Installed apps stay here and are shown with the other
-    /// customer.
+    /// Purchases have separate events. Installed apps stay in this state but are shown with the
+    /// other customer.
     private mutating func merge(into customer: CustomerID) {
         (grants, orders, tokens) = ([], [], [])
         balances.empty()

@@ -1,8 +1,8 @@
-/// The folded state of a customer's stream, which contains everything that decisions about the
+/// The folded state of a customer's stream. It contains all the data that decisions about the
 /// customer need.
 ///
 /// `purchases`, `apps` and `balances` depend only on the set of recorded facts, not on their order.
-/// The rest depends on the order of commands.
+/// All other members depend on the order of commands.
 package struct CustomerState: Hashable, Sendable {
     private static let empty = Shared(CustomerContent())
 
@@ -10,7 +10,7 @@ package struct CustomerState: Hashable, Sendable {
 
     package init() {}
 
-    /// The state with these contents.
+    /// Creates a state with these contents.
     package init(of content: CustomerContent) {
         self.content = Shared(content)
     }
@@ -18,43 +18,44 @@ package struct CustomerState: Hashable, Sendable {
     /// The contents of the state.
     package var parts: CustomerContent { content.value }
 
-    /// The version of the newest event included; 0 if there is none.
+    /// The version of the newest event included; 0 if there are no events.
     package var version: Int64 { content.value.version }
-    /// The purchases that the customer holds now, in order of id.
+    /// The purchases that the customer currently holds, sorted by id.
     package var purchases: [Purchase] { content.value.purchases }
-    /// The first installation of each app, in order of store and app.
+    /// The first installation of each app, sorted by store and app.
     package var apps: [AppFact] {
         content.value.isWhole ? content.value.apps : content.value.shown.apps
     }
-    /// The store accounts that installed apps, in order.
+    /// The store accounts that were used to install apps, sorted.
     var installedBy: [AppTransactionID] {
         content.value.isWhole ? content.value.installedBy : content.value.shown.installedBy
     }
-    /// In an account's own stream: the customers counted for this account, in order of arrival.
+    /// In a store account's own stream, the customers who count towards the account's limit, in
+    /// order of arrival.
     var accountCustomers: [CustomerID] { content.value.accountCustomers }
     /// Withdrawn consents to the use of apps, in chronological order.
     package var consents: [ConsentFact] {
         content.value.isWhole ? content.value.consents : content.value.shown.consents
     }
-    /// In the order in which they were given.
+    /// The grants in the order in which they were given.
     package var grants: [Grant] { content.value.grants }
-    /// In the order in which they were added. A merge does not move them.
+    /// The notes in the order in which they were added. A merge does not move them.
     package var notes: [Note] { content.value.notes }
     package var balances: Balances { content.value.balances }
-    /// In the order in which they were opened.
+    /// The orders in the order in which they were opened.
     package var orders: [Order] { content.value.orders }
-    /// The tokens that belong to no order, in the order in which they were registered.
+    /// The tokens that do not belong to any order, in the order of registration.
     package var tokens: [AccountToken] { content.value.tokens }
-    /// Purchases that moved to another holder, in the order in which they left.
+    /// Purchases that moved to another holder, in chronological order.
     package var departures: [PurchaseDetached] { content.value.departures }
-    /// Access that has been published as ended and has not been published as started since.
+    /// Access whose end has been published, unless its start has been published again since.
     package var endedAccess: [EntitlementID: EndedAccess] { content.value.endedAccess }
     package var lastRecord: LastRecord? { content.value.lastRecord }
     /// The customer into whom this one was merged.
     package var mergedInto: CustomerID? { content.value.mergedInto }
-    /// The customers merged into this one, in order.
+    /// The customers merged into this one, in chronological order.
     package var joined: [JoinedCustomer] { content.value.joined }
-    /// Whether the customer was erased and nothing has happened since.
+    /// Whether the customer was erased and no event has been recorded since.
     package var isErased: Bool { content.value.erasedAt == version }
     /// The version of the last erasure.
     package var erasedAt: Int64? { content.value.erasedAt }
@@ -62,14 +63,14 @@ package struct CustomerState: Hashable, Sendable {
     package var erasedOn: Instant? { content.value.erasedOn }
     /// Purchases that may never have a holder again.
     package var forgotten: [PurchaseMark] { content.value.forgotten }
-    /// Whether the stream has emptied events that are not followed by an erasure.
+    /// Whether the stream contains emptied events but no erasure after them.
     package var lacksErasure: Bool { content.value.lacksErasure }
 
     package mutating func apply(_ event: Event) {
         content.change { $0.apply(event) }
     }
 
-    /// Applies the event as it was recorded in the log.
+    /// Applies an event as recorded in the log.
     package mutating func apply(_ recorded: RecordedEvent) {
         content.change {
             $0.apply(recorded.event)
@@ -95,7 +96,7 @@ package struct CustomerState: Hashable, Sendable {
         }
     }
 
-    /// The customer with the purchases of another state added for the given apps. This is for
+    /// The customer with the purchases of another state added for the given apps. This is used for
     /// sandbox purchases that count in production. Nothing else is added.
     package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
         let guests = sandbox.purchases.filter { purchase in
@@ -123,7 +124,7 @@ package struct CustomerState: Hashable, Sendable {
     }
 }
 
-/// The last published end of access.
+/// The last end of access that was published.
 package struct EndedAccess: Hashable, Sendable {
     package let at: Instant
     /// The position of the event that published it, once it is in the log.
@@ -136,8 +137,8 @@ package struct EndedAccess: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's store accounts, except those of a merged customer and of the purchases that
-    /// an undo would return to that customer.
+    /// The customer's store accounts, without those of a merged customer and those of purchases
+    /// that an undo would return to that customer.
     func accounts(
         without one: JoinedCustomer, and purchases: [Purchase]
     ) -> Set<AppTransactionID> {

@@ -1,13 +1,13 @@
-/// A customer as shown in answers: production, and the sandbox purchases that count there.
+/// A customer as shown in answers: the production data, and the sandbox purchases that count there.
 package struct CustomerView: Sendable {
     package let stream: Stream
     package let customer: CustomerState
     package let project: ProjectState
     /// The position in the customer's shard up to which the view is current.
     package let position: Position
-    /// The position in the sandbox's shard; `nil` if no sandbox purchase counts.
+    /// The position in the sandbox's shard; `nil` if sandbox purchases do not count.
     package let sandbox: Position?
-    /// The customer's sandbox balances, if the sandbox counts. They are never spent in production.
+    /// The customer's sandbox balances, if the sandbox counts. They can never be spent in production.
     package let sandboxBalances: Balances?
 
     package init(_ snapshot: CustomerSnapshot, of stream: Stream) {
@@ -28,7 +28,7 @@ package struct CustomerView: Sendable {
 }
 
 extension CustomerSnapshot {
-    /// Whether answers about the stream include the customer's sandbox.
+    /// Whether answers about the stream include the customer's sandbox purchases.
     package func includesSandbox(of stream: Stream) -> Bool {
         stream.environment == .production && !project.sandboxApps(for: stream.customer).isEmpty
     }
@@ -39,10 +39,10 @@ package struct EntitlementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entitlements: Entitlements
     package let position: Position
-    /// The version of the project's rules from which they were derived.
+    /// The version of the project's rules from which the entitlements were derived.
     package let rules: Int64
-    /// The position in the sandbox up to which they are current; `nil` if they include nothing from
-    /// it.
+    /// The position in the sandbox up to which they are current; `nil` if they do not include any
+    /// sandbox data.
     package let sandbox: Position?
     /// The customer into whom this one was merged.
     package let mergedInto: CustomerID?

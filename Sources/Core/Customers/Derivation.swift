@@ -1,7 +1,7 @@
-/// The entitlements of a customer at one instant, and when they change next.
+/// A customer's entitlements at one instant, and the time of the next change.
 package struct Entitlements: Hashable, Sendable {
     package let at: Instant
-    /// Every entitlement that the customer has ever held or will hold, in order of id.
+    /// Every entitlement that the customer has ever held or will hold, sorted by id.
     package let all: [Entitlement]
     /// The first instant after `at` at which any entitlement may change.
     package let nextChange: Instant?
@@ -14,7 +14,7 @@ package struct Entitlements: Hashable, Sendable {
 
 extension CustomerState {
     /// The customer's entitlements at `instant`, derived from the whole stream and the catalog.
-    /// Grants need no catalog.
+    /// Grants do not depend on the catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
@@ -25,7 +25,7 @@ extension CustomerState {
         return Entitlements(at: instant, all: all, nextChange: next)
     }
 
-    /// The unbroken runs of access to each entitlement, from all of its sources together.
+    /// The unbroken runs of access to each entitlement, with all of its sources combined.
     package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
         Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
     }
@@ -33,18 +33,19 @@ extension CustomerState {
 
 /// The combined result of several rights to one entitlement at one instant.
 struct Verdict {
-    /// The run of access that includes the instant, or else the next run, or else the last one.
+    /// The run of access that includes the instant. If there is none, the next run, or else the
+    /// last one.
     let run: Interval
     /// The right that determines the answer at that instant.
     let deciding: Right
 }
 
-/// Combines rights by entitlement. Adjacent rights from one product of one purchase are joined
+/// Combines rights by entitlement. Adjacent rights from the same product and purchase are merged
 /// first, so that a long subscription costs little more than a short one.
 private struct Tally {
     private(set) var nextChange: Instant?
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    /// Each entitlement's row. Used once there are too many rows for a linear search.
+    /// The row of each entitlement. Used only once there are too many rows for a linear search.
     private var places: [EntitlementID: Int] = [:]
     private static let few = 8
 
@@ -80,7 +81,7 @@ private struct Tally {
     }
 
     func verdicts(at instant: Instant) -> [(EntitlementID, Verdict)] {
-        // Most customers have a single row, and sorting takes time.
+        // Most customers have only one row, and sorting would take time.
         let rows = rows.count > 1 ? rows.sorted { $0.id < $1.id } : rows
         return rows.compactMap { row in row.sum.verdict(at: instant).map { (row.id, $0) } }
     }
@@ -110,11 +111,11 @@ extension Right {
     }
 }
 
-/// The rights to one entitlement: their runs, and the right that determines the answer.
+/// The rights to one entitlement, combined into runs, and the right that determines the answer.
 struct Sum {
     private var earlierRuns: [Interval] = []
     private var newestRun: Interval?
-    /// The first boundary after the instant.
+    /// The first boundary after the given instant.
     private(set) var nextChange: Instant?
     private var deciding: (right: Right, standing: Right.Standing)?
 
@@ -147,7 +148,7 @@ struct Sum {
         }
     }
 
-    /// Joins the interval to the newest run if they touch. Rights mostly arrive in order.
+    /// Merges the interval with the newest run if they touch. Rights usually arrive in order.
     private mutating func extend(by interval: Interval) {
         if interval.isEmpty { return }
         guard let newest = newestRun else {
@@ -163,7 +164,7 @@ struct Sum {
         }
     }
 
-    /// The unbroken runs of access, in order.
+    /// The unbroken runs of access, in chronological order.
     var runs: [Interval] {
         guard let newestRun else { return [] }
         return earlierRuns.isEmpty ? [newestRun] : Interval.union(earlierRuns + [newestRun])
@@ -182,9 +183,10 @@ struct Sum {
 }
 
 extension Right {
-    /// Whether this right takes precedence over another of the same standing. A paid period
-    /// precedes grace; then the later end decides (for two upcoming rights, the earlier start);
-    /// then the later start. Among equal rights, the first takes precedence.
+    /// Whether this right takes precedence over another one of the same standing. A paid period
+    /// precedes a grace period. Among the rest, the later end wins (for two upcoming rights, the
+    /// earlier start), and then the later start. Among equal rights, the first one takes
+    /// precedence.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {
@@ -194,7 +196,7 @@ extension Right {
         return end == otherEnd ? interval.start > other.interval.start : end > otherEnd
     }
 
-    /// How a right relates to an instant. A right that gives access takes precedence over one that
+    /// A right's relation to an instant. A right that gives access takes precedence over one that
     /// does not, and an upcoming right over a past one.
     enum Standing: Int, Comparable {
         case past
@@ -213,6 +215,6 @@ extension Right {
 extension Interval {
     fileprivate var endOfTime: Instant { end ?? .distantFuture }
 
-    /// Whether the right still gives access at `instant`, or ends exactly then.
+    /// Whether the right still gives access at `instant` or ends at exactly that time.
     fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
 }

@@ -6,9 +6,9 @@ package enum ExpirationReason: Hashable, Sendable {
     case blocked
 }
 
-/// An entitlement of one customer at one instant.
+/// A customer's entitlement at one instant.
 package struct Entitlement: Hashable, Sendable {
-    /// The state of the access. For a subscription, it is the state of the subscription.
+    /// The state of the access. For a subscription, this is the state of the subscription.
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// A free period.
         case trial
@@ -17,16 +17,16 @@ package struct Entitlement: Hashable, Sendable {
         case active
         /// A renewal payment failed, and the store granted a grace period.
         case grace
-        /// Access begins later.
+        /// Access has not begun yet.
         case upcoming
-        /// A renewal payment failed. The store keeps retrying it, and access is off.
+        /// A renewal payment failed. The store keeps retrying it, and there is no access.
         case retry
-        /// The customer paused the subscription in the store, and access is off.
+        /// The customer paused the subscription in the store, and there is no access.
         case paused
         case expired
-        /// The store or an admin revoked it.
+        /// The store or an admin revoked the right.
         case revoked
-        /// It was replaced by another product that does not unlock this entitlement.
+        /// The product was replaced by another one that does not unlock this entitlement.
         case upgraded
     }
 
@@ -36,7 +36,7 @@ package struct Entitlement: Hashable, Sendable {
         case grant(GrantID)
         case originalAppVersion(AppID)
 
-        /// The name of the source in answers.
+        /// The source's name in answers.
         package var name: String {
             switch self {
             case .purchase: "purchase"
@@ -48,8 +48,8 @@ package struct Entitlement: Hashable, Sendable {
 
     package let id: EntitlementID
     package let isActive: Bool
-    /// The bounds of the unbroken run of access that includes the instant. Without access, the
-    /// bounds of the next run, or else of the last one.
+    /// The bounds of the unbroken run of access that includes the instant. If there is no access
+    /// then, the bounds of the next run, or else of the last one.
     package let run: Interval
     package let state: State
     /// A compact reason code. Its integer part represents the state (positive means access), and

@@ -4,9 +4,9 @@ package struct Explanation: Hashable, Sendable {
     package let answer: Entitlement?
     /// Every right to the entitlement, past, present and upcoming, in the order of the rules.
     package let reasons: [ExplainedRight]
-    /// Purchases that count for no entitlement, and why.
+    /// Purchases that do not contribute to any entitlement, with the reason.
     package let ignored: [IgnoredPurchase]
-    /// The first later instant at which the answer may change.
+    /// The next instant at which the answer may change.
     package let nextChange: Instant?
 }
 
@@ -17,18 +17,18 @@ package struct ExplainedRight: Hashable, Sendable {
     package let product: ProductID?
     /// The boundaries of the access.
     package let interval: Interval
-    /// What ended it early, if anything did.
+    /// The cause that ended the right early, if any.
     package let cut: Cut?
-    /// Whether it gives access at the instant.
+    /// Whether the right gives access at the instant.
     package let holds: Bool
-    /// What stores stated about the transaction, and about the subscription's renewal.
+    /// The stores' statements about the transaction, and about the renewal of the subscription.
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
-    /// The answers of a store that states its purchases as they are now, from which the transactions follow.
+    /// The answers from which the transactions are derived, if the store states the current state of its purchases.
     package let readings: [TransactionFact]
 }
 
-/// A purchase that unlocks nothing.
+/// A purchase that does not unlock anything.
 package struct IgnoredPurchase: Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case productNotInCatalog = "product_not_in_catalog"
@@ -128,7 +128,7 @@ extension Purchase {
 }
 
 extension Event {
-    /// Whether the event is about this source of a right, and an explanation tells of it.
+    /// Whether the event is about this source of a right and should appear in an explanation.
     package func isAbout(_ source: Entitlement.Source) -> Bool {
         switch (subject, source) {
         case (.grant(let id), .grant(let source)): id == source

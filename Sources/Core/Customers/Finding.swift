@@ -5,7 +5,7 @@ package struct FindWords: Hashable, Sendable {
 
     package let text: String
 
-    /// Copied text may have spaces around it.
+    /// Removes the spaces that may surround copied text.
     package init(_ text: String) throws(InvalidFindWords) {
         let scalars = text.unicodeScalars
         let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
@@ -31,10 +31,10 @@ package struct FindWords: Hashable, Sendable {
         self.text = trimmed
     }
 
-    /// The purchase whose id the words are, if any.
+    /// The purchase with this id, if the words are a purchase id.
     package var purchase: PurchaseID? { PurchaseID(text) }
 
-    /// Whether the words look like an order number from an App Store mail.
+    /// Whether the words look like an order number from an App Store receipt email.
     package var isOrderNumber: Bool {
         text.hasPrefix("M") && (8...16).contains(text.utf8.count)
             && text.utf8.allSatisfy {
@@ -43,10 +43,10 @@ package struct FindWords: Hashable, Sendable {
             }
     }
 
-    /// The account token, if the words are one.
+    /// The account token, if the words have the form of one.
     package var token: AccountToken? { AccountToken(text) }
 
-    /// The position of an event, and the first digits of its chain if the words are an event id.
+    /// The position of an event, and the first digits of its chain, if the words are an event id.
     package var event: (position: Position, mark: String?)? {
         if let position = Position(text) { return (position, nil) }
         let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
@@ -56,11 +56,11 @@ package struct FindWords: Hashable, Sendable {
         return (position, String(parts[2]))
     }
 
-    /// The first text, in byte order, after all texts that begin with this one.
+    /// The first text in byte order that follows all texts beginning with this one.
     package var end: String {
         var scalars = Array(text.unicodeScalars)
         while let last = scalars.popLast() {
-            // Surrogates are not scalars.
+            // Surrogates are not Unicode scalars.
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             if let next = Unicode.Scalar(next) {
                 var end = String.UnicodeScalarView()
@@ -72,7 +72,7 @@ package struct FindWords: Hashable, Sendable {
     }
 }
 
-/// Why the words cannot be searched for.
+/// Why it is not possible to search for the words.
 package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
     case invalid(InvalidIdentifier)
     case tooShort
@@ -103,21 +103,21 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case event
     case account = "app_transaction"
     case ticket
-    /// An order number that only the store can resolve.
+    /// An order number that only the store can look up.
     case storeOrder = "store_order"
 }
 
-/// The customer to whom a name leads according to a table row. The customer's events decide whether
-/// that is correct.
+/// The customer to whom a name leads according to a table row. Whether that is correct depends on
+/// the customer's events.
 package struct FoundLead: Hashable, Sendable {
     package let kind: FoundKind
-    /// The id of the thing with this name. For a line item, it is the id of its transaction.
+    /// The id of the object with this name. For a line item, this is the id of its transaction.
     package let id: String
     package let environment: Environment
     /// A reserved customer if no customer has claimed the purchase.
     package let customer: CustomerID
     package var purchase: PurchaseID?
-    /// The event's version, if the name is an event's.
+    /// The version of the event, if the name belongs to an event.
     package var version: Int64?
 
     package init(
@@ -130,13 +130,13 @@ package struct FoundLead: Hashable, Sendable {
     }
 }
 
-/// The customers to whom words lead according to table rows.
+/// The customers to whom the words lead according to table rows.
 package struct FoundLeads: Sendable {
     /// Exact matches, by kind and environment.
     package var exact: [FoundLead] = []
     /// Customers whose ids begin with the words.
     package var beginning: [FoundLead] = []
-    /// Whether any kind has further matches.
+    /// Whether there are more matches of any kind.
     package var isCutOff = false
 
     package init() {}
@@ -164,7 +164,7 @@ extension FoundLead {
         }
     }
 
-    /// The product that the lead is about, if any.
+    /// The product concerned, if any.
     package func product(in state: CustomerState) -> ProductID? {
         if kind == .order { return state.orders.first { $0.id.text == id }?.opened.product }
         guard let purchase = purchase.flatMap(state.purchase) else { return nil }

@@ -1,15 +1,15 @@
 /// An entitlement that an admin gave.
 package struct Grant: Hashable, Sendable {
     package let given: GrantGiven
-    /// The latest change to its end.
+    /// The latest change to the grant's end.
     package internal(set) var change: GrantChanged?
     package internal(set) var revocation: GrantRevoked?
-    /// When and by whom it was given, and who revoked it, once recorded.
+    /// When and by whom the grant was given, and who revoked it. Set once these events are recorded.
     package internal(set) var givenAt: Instant?
     package internal(set) var givenBy: Actor?
     package internal(set) var revokedBy: Actor?
 
-    /// A grant that moves from one customer to another.
+    /// Creates a grant that moves from one customer to another.
     package init(
         _ given: GrantGiven, changed change: GrantChanged?, revoked revocation: GrantRevoked?,
         givenAt: Instant?, givenBy: Actor?, revokedBy: Actor?
@@ -29,22 +29,23 @@ package struct Grant: Hashable, Sendable {
 
     package var id: GrantID { given.grant }
 
-    /// Whether the grant begins only once nothing else gives its entitlement.
+    /// Whether the grant begins only once no other source gives its entitlement.
     package var waits: Bool { given.afterCurrent != nil }
 
-    /// When the grant ends according to the latest statement; `nil` if it has no end, or if the end
-    /// depends on its start.
+    /// When the grant ends according to its latest event; `nil` if it has no end, or if the end
+    /// depends on the start.
     package var end: Instant? {
         if let change { change.end } else { given.end }
     }
 
-    /// How long the grant lasts if it waits; `nil` if its end does not depend on its start.
+    /// How long the grant lasts if it waits for other access to end; `nil` if its end does not
+    /// depend on its start.
     package var length: CalendarDuration? {
         if let change { change.lasts } else { given.afterCurrent }
     }
 
-    /// The right that the grant gives if it starts at that instant; empty if it was revoked before
-    /// then.
+    /// The right that results from the grant if it starts at that instant. The right is empty if
+    /// the grant was revoked before then.
     func right(of source: Right.Source, from start: Instant) -> Right {
         let end = length.map { min($0.end(after: start), Instant.writable.upperBound) } ?? end
         var right = Right(

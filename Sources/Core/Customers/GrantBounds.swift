@@ -11,7 +11,7 @@ package struct GrantBounds: Hashable, Sendable {
 }
 
 extension Grant {
-    /// The grant's bounds if it starts at that instant. `nil` means never.
+    /// The grant's bounds if it starts at that instant; `nil` if it never starts.
     package func bounds(from start: Instant?) -> GrantBounds {
         guard let start, let length else { return GrantBounds(start: start, end: end) }
         return GrantBounds(

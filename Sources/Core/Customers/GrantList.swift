@@ -1,26 +1,26 @@
-/// Which of a project's grants to find. `nil` matches anything.
+/// Criteria for finding a project's grants. `nil` matches anything.
 package struct GrantFilter: Hashable, Sendable {
     package var ticket: Ticket?
     /// The actor who gave the grant.
     package var actor: Actor?
     package var entitlement: EntitlementID?
-    /// Text that the reason contains, ignoring case.
+    /// A text that the reason must contain, ignoring case.
     package var reason: String?
-    /// Matches grants given at `from` or later, and before `to`.
+    /// The grant must have been given at `from` or later, and before `to`.
     package var from: Instant?
     package var to: Instant?
-    /// An instant at which the grant gives access.
+    /// An instant at which the grant must give access.
     package var activeAt: Instant?
 
     package init() {}
 
-    /// Whether nearly every row that the index finds matches.
+    /// Whether nearly every row found through the index matches.
     package var leavesOutLittle: Bool {
         actor == nil && entitlement == nil && reason == nil && activeAt == nil
     }
 }
 
-/// A place in the list of grants, which lists the newest first.
+/// A position in the list of grants, which shows the newest grants first.
 package struct GrantPlace: Hashable, Sendable {
     package let givenAt: Instant
     package let grant: GrantID
@@ -31,8 +31,8 @@ package struct GrantPlace: Hashable, Sendable {
     }
 }
 
-/// A grant's location according to a table row. The customer's events decide whose grant it is and
-/// what it gives.
+/// A grant's location according to a table row. The customer's events decide who holds the grant
+/// and what it gives.
 package struct GrantLead: Hashable, Sendable {
     package let customer: CustomerID
     package let place: GrantPlace
@@ -43,10 +43,10 @@ package struct GrantLead: Hashable, Sendable {
     }
 }
 
-/// The locations of grants, and how far the search went.
+/// The locations of grants, and the position that the search reached.
 package struct GrantLeads: Hashable, Sendable {
     package let leads: [GrantLead]
-    /// The last place that was examined; `nil` if there can be none after it.
+    /// The last position that was examined; `nil` if no further grants can follow.
     package let lookedUntil: GrantPlace?
 
     package init(leads: [GrantLead], lookedUntil: GrantPlace?) {

@@ -1,5 +1,5 @@
-/// How many things of each kind are stored about a customer besides event headers. The order is for
-/// human readers.
+/// How many items of each kind are stored about a customer, apart from event headers. They are in
+/// an order that suits human readers.
 package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 

@@ -1,7 +1,7 @@
-/// A note about a customer, written by staff for other staff. It has no effect on anything.
+/// A note about a customer, written by staff for other staff. It does not affect anything else.
 package struct Note: Hashable, Sendable {
     package let added: NoteAdded
-    /// When and by whom it was added, once recorded.
+    /// When and by whom the note was added. Set once the event is recorded.
     package internal(set) var at: Instant?
     package internal(set) var by: Actor?
 
@@ -14,7 +14,7 @@ package struct Note: Hashable, Sendable {
     package var id: NoteID { added.note }
 }
 
-/// The text of a note, which may have several lines.
+/// The text of a note, which may contain several lines.
 package struct NoteText: Hashable, Sendable {
     package static let lengthLimit = 2000
 
@@ -31,7 +31,7 @@ package struct NoteText: Hashable, Sendable {
     }
 }
 
-/// Why a text cannot be a note.
+/// Why a text cannot be used as a note.
 package enum InvalidNote: Error, Hashable, CustomStringConvertible {
     case blank
     case tooLong

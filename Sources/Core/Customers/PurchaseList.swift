@@ -1,6 +1,6 @@
-/// A customer's purchases, in order of id.
+/// A customer's purchases, sorted by id.
 extension [Purchase] {
-    /// The index at which a purchase with this id is, or would be inserted.
+    /// The index of the purchase with this id, or the index at which to insert it.
     func place(for id: PurchaseID) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -10,15 +10,15 @@ extension [Purchase] {
         return low
     }
 
-    /// The index of the purchase, which readings may know under several names.
+    /// The index of the purchase. Readings may have given the purchase several names.
     func place(of id: PurchaseID, hasReadings: Bool) -> Int? {
         let place = place(for: id)
         if place < endIndex, self[place].id == id { return place }
         return hasReadings ? firstIndex { $0.isKnown(as: id) } : nil
     }
 
-    /// Adds a reading. It may show that two purchases are the same because one token continues the
-    /// other.
+    /// Adds a reading. The reading may show that two purchases are the same because one token
+    /// continues the other.
     mutating func join(reading fact: TransactionFact) {
         let same = indices.filter { self[$0].isSame(as: fact) }
         var purchase = same.first.map { self[$0] } ?? Purchase(fact.purchase)

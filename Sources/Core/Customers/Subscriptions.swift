@@ -3,11 +3,12 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let purchase: PurchaseID
     package let product: ProductID
     package let kind: ProductKind
-    /// The subscription group, in which one subscription is current; `nil` without a group.
+    /// The subscription group, which has one current subscription; `nil` if the subscription is not
+    /// in a group.
     package let group: String?
     /// Whether this is the current subscription in its group. Among subscriptions that give access,
-    /// that is the one with the highest level. Among equal ones, and if none gives access, it is
-    /// the one that determines their access.
+    /// the current one is that with the highest level. If several have the same level, or if none
+    /// gives access, it is the one that determines their access.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval
@@ -79,7 +80,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The group from the catalog, or else the one that the store named.
+    /// The group from the catalog. If there is none, the group that the store named.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

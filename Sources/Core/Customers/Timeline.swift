@@ -1,11 +1,11 @@
-/// One row of a timeline that shows what a customer held.
+/// One row of a timeline that shows a customer's access over time.
 package struct TimelineRow: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-        /// Access from all sources of the entitlement.
+        /// Access to an entitlement from all sources combined.
         case entitlement(EntitlementID)
-        /// A source of access to the entitlement above.
+        /// One source of access to the preceding entitlement.
         case source(Entitlement.Source, ProductID?)
-        /// A purchase that gives no access.
+        /// A purchase that does not give access to any entitlement.
         case purchase(PurchaseID, ProductID)
     }
 
@@ -21,8 +21,8 @@ package struct TimelineRow: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Each entitlement with its runs of access, followed by its sources. Purchases that give no
-    /// access come last.
+    /// Each entitlement with its runs of access, followed by its sources. Purchases that do not
+    /// give any access come last.
     package func timeline(by catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         var unlocking = Set<PurchaseID>()

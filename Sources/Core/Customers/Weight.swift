@@ -1,5 +1,5 @@
 extension CustomerState {
-    /// The approximate number of bytes that the state takes in memory.
+    /// The approximate amount of memory that the state takes, in bytes.
     package var weight: Int {
         let parts = parts
         let bought = parts.purchases.reduce(0) { $0 + $1.weight }
@@ -28,7 +28,7 @@ extension Purchase {
         let period = weigh(TransactionEvidence.self) + MemoryLayout<Transaction>.stride
         return weigh(Purchase.self) + evidence.count * period
             + renewals.count * weigh(RenewalFact.self)
-            // A reading lists its items and has its own period.
+            // A reading lists its items and covers a separate period.
             + readings.count * 4 * weigh(TransactionFact.self)
             + refundNews.count * weigh(RefundFact.self)
             + blocks.count * weigh(Block.self)
@@ -38,5 +38,5 @@ extension Purchase {
 /// The number of bytes that one value takes in a list, including its texts.
 private func weigh<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.stride + texts }
 
-/// The number of bytes that the longer texts of one value take: a few texts of about fifty bytes.
+/// The number of bytes taken by one value's longer texts: a few texts of about fifty bytes each.
 private let texts = 150

@@ -1,7 +1,7 @@
 extension CustomerState {
-    /// The events that bring balances to the current worth of a consumable transaction: the
-    /// catalog's amount at its first credit, minus refunds. Correct balances need no events, so
-    /// repetitions, reordering and reversals never count twice.
+    /// The events that adjust balances to the current worth of a consumable transaction, which is
+    /// the catalog's amount at its first credit, less refunds. If the balances are already correct,
+    /// there are no events, so repetitions, reordering and reversals never count twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
         guard let purchase = purchase(fact.purchase),
             purchase.kind(of: fact.transaction, by: catalog) == .consumable,
@@ -17,7 +17,7 @@ extension CustomerState {
             }
     }
 
-    /// The amounts per piece from the first credit, or else from the catalog.
+    /// The amounts per unit from the first credit. If there was none, those from the catalog.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {
@@ -33,7 +33,7 @@ extension CustomerState {
     ) -> [Event] {
         let credit = balances.credit(Credit.Key(fact.purchase, fact.transaction, currency))
         var worth = fact.worth(perPiece: perPiece)
-        // A block counts as a full refund.
+        // A block has the effect of a full refund.
         if isBlocked { worth.net = 0 }
         var net = credit?.net ?? 0
         var events: [Event] = []
@@ -73,7 +73,7 @@ extension TransactionFact {
         return (Int64(gross), Int64(gross - refunded))
     }
 
-    /// The amount that one piece of each sold item adds.
+    /// The amount that each unit of the sold items adds.
     fileprivate func credits(by catalog: Catalog) -> [CurrencyID: Int64] {
         var credits: [CurrencyID: Int64] = [:]
         for product in soldProducts {
@@ -83,7 +83,7 @@ extension TransactionFact {
         return credits
     }
 
-    /// The share refunded by the store, in thousandths of a percent.
+    /// The share that the store refunded, in thousandths of a percent.
     private var refundedMilliPercent: Int64 {
         guard let revocation else { return isTakenBackByItems ? 100_000 : 0 }
         guard revocation.extent == .prorated, let share = revocation.milliPercent else {
@@ -105,7 +105,7 @@ package struct SpendBalance: Hashable, Sendable {
     }
 }
 
-/// A request to change a balance manually.
+/// A manual request to change a balance.
 package struct AdjustBalance: Hashable, Sendable {
     package let currency: CurrencyID
     package let amount: Int64
@@ -121,7 +121,7 @@ package struct AdjustBalance: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Subtracts the amount from the balance, which must cover it.
+    /// Subtracts the amount from the balance, which must be large enough.
     package func decide(_ wish: SpendBalance) throws(Refusal) -> [Event] {
         if wish.amount < 1 || wish.amount > Balances.limit {
             throw .amountOutOfRange(wish.amount, limit: Balances.limit)
@@ -136,8 +136,8 @@ extension CustomerState {
         ]
     }
 
-    /// Adds an amount that a customer earned according to the back end, within the project's
-    /// limits.
+    /// Adds an amount that, according to the back end, the customer earned. The project's limits
+    /// apply.
     package func decide(
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {
@@ -151,7 +151,7 @@ extension CustomerState {
         return try decide(wish, earnedAt: now)
     }
 
-    /// Adds the amount, which may be negative, unless the balance would exceed its bounds.
+    /// Adds the amount, which may be negative. Throws if the balance would go beyond its bounds.
     package func decide(_ wish: AdjustBalance) throws(Refusal) -> [Event] {
         try decide(wish, earnedAt: nil)
     }

@@ -1,5 +1,5 @@
-/// A request to block a purchase, so that it gives nothing, or to unblock it, so that the store's
-/// statements count again.
+/// A request to block a purchase, so that it does not give anything, or to unblock it, so that the
+/// store's statements apply again.
 package struct BlockPurchase: Hashable, Sendable {
     package let purchase: PurchaseID
     package let isToHold: Bool

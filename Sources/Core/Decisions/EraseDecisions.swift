@@ -1,15 +1,17 @@
-/// Identifies what an admin saw before an erasure. With it, exactly that is erased, or nothing.
+/// Identifies the data that an admin saw in the preview of an erasure. An erasure with an intent
+/// erases exactly that data, or is refused.
 package struct ErasureIntent: Hashable, Sendable {
     /// How long an intent is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
-    /// How far the clock that issued the intent may be ahead of the clock that checks it.
+    /// How far the clock of the instance that issued the intent may be ahead of the clock of the
+    /// instance that checks it.
     private static let apart: Int64 = 60_000
     private static let prefix = "er_"
 
     package let text: String
     package let until: Instant
 
-    /// An intent to erase these streams of a customer at these versions.
+    /// Creates an intent to erase these streams of a customer at these versions.
     package init(
         _ lives: [ErasedLife], _ treatment: PurchaseTreatment, until: Instant,
         digest: ([UInt8]) -> [UInt8]
@@ -24,7 +26,8 @@ package struct ErasureIntent: Hashable, Sendable {
         self.until = until
     }
 
-    /// Throws unless this text was recently issued for these streams and this treatment.
+    /// Throws unless this text is an intent that was recently issued for these streams and this
+    /// treatment.
     static func require(
         _ text: String, for lives: [ErasedLife], _ treatment: PurchaseTreatment, now: Instant,
         digest: ([UInt8]) -> [UInt8]
@@ -43,10 +46,10 @@ package struct ErasureIntent: Hashable, Sendable {
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
-    /// The marks of purchases that a lost erasure barred from ever having a holder again. Set only
-    /// when that erasure is repeated.
+    /// The marks of purchases that may never have a holder again because of an erasure that a
+    /// restore lost. Set only when that erasure is repeated.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that are waiting for a customer again.
+    /// Purchases with these marks that are again waiting for a customer.
     package let waiting: [PurchaseID]
 
     package init(
@@ -59,19 +62,19 @@ package struct ErasedLife: Sendable {
         self.lost = lost.map { $0.filter { !state.forgotten.contains($0) } }
     }
 
-    /// Whether there is anything to erase.
+    /// Whether there is any data to erase.
     package var isLeft: Bool {
         state.version > 0 && !state.isErased || !(lost ?? []).isEmpty
     }
 
-    /// Marks of the purchases that may never have a holder again. A purchase that gave coins, was
-    /// refunded or is blocked is always included, even if the others become free, because it would
-    /// count again as a new purchase.
+    /// Marks of the purchases that may never have a holder again. They always include purchases
+    /// that gave coins, were refunded or are blocked, even if the others become free, because such
+    /// a purchase would otherwise count again as a new one.
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
     ) -> [PurchaseMark] {
-        // A repeated erasure lists the customer's purchases at the time of the first one. Any that
-        // moved after the backup belong to someone else.
+        // A repeated erasure lists the customer's purchases at the time of the first one. Purchases
+        // that moved to the customer after the backup belong to another person.
         if let lost { return lost.sorted() }
         let names = state.purchases.filter { treatment == .forget || state.hasCounted($0) }
             .flatMap(\.everyID)
@@ -79,24 +82,25 @@ package struct ErasedLife: Sendable {
     }
 
     /// The keepers of purchases that may have waited for a customer. Their streams are about the
-    /// person, too.
+    /// same person.
     package var keepers: [CustomerID] {
         if !isLeft { return [] }
-        // A keeper is named after the purchase's name at the time when it arrived there.
+        // A keeper is named after the name that the purchase had when it arrived there.
         let arrived = state.purchases.filter { $0.arrival != nil }.flatMap(\.allIDs)
         return arrived.map { .unclaimed($0) } + waiting.map { .unclaimed($0) }
     }
 }
 
 extension [ErasedLife] {
-    /// Throws if the customer was merged into another one, because the two are erased together.
+    /// Throws if the customer was merged into another one, because the two can only be erased
+    /// together.
     package func requireUnmerged(_ customer: CustomerID) throws(Refusal) {
         for life in self where life.stream.customer == customer {
             if let whole = life.state.mergedInto { throw .customerMerged(customer, into: whole) }
         }
     }
 
-    /// Throws unless there is something to erase.
+    /// Throws unless there is any data to erase.
     package func requireLife() throws(Refusal) {
         if contains(where: \.isLeft) { return }
         guard let first else { return }
@@ -106,14 +110,14 @@ extension [ErasedLife] {
     }
 }
 
-/// A request to erase everything about a person in a customer's streams.
+/// A request to erase all data about a person in a customer's streams.
 package struct EraseCustomer: Sendable {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// The streams as they were examined. The first one is the command's own.
+    /// The streams as they were examined. The first one is the command's own stream.
     package let lives: [ErasedLife]
-    /// The intent from an earlier look; `nil` to erase the customer's current data.
+    /// The intent from an earlier preview; `nil` to erase the customer's current data.
     package let intent: String?
     /// Computes SHA-256.
     package let digest: @Sendable ([UInt8]) -> [UInt8]
@@ -130,7 +134,7 @@ package struct EraseCustomer: Sendable {
         self.digest = digest
     }
 
-    /// The events for all streams, to be written in one commit.
+    /// The events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         var present: [ErasedLife] = []
         for life in lives {

@@ -7,9 +7,9 @@ package struct GiveGrant: Hashable, Sendable {
     }
 
     package enum Time: Hashable, Sendable {
-        /// If there is no start, the grant begins immediately.
+        /// The grant begins at the given start, or immediately if there is none.
         case from(Instant?, until: End)
-        /// Starts once nothing else gives the entitlement, and lasts this long.
+        /// The grant begins once no other source gives the entitlement, and lasts this long.
         case afterCurrent(CalendarDuration)
     }
     package let grant: GrantID
@@ -32,7 +32,7 @@ package struct GiveGrant: Hashable, Sendable {
 /// A request to change a grant's end.
 package struct ChangeGrant: Hashable, Sendable {
     package let grant: GrantID
-    /// A length is counted from the grant's start.
+    /// The new end. A length is counted from the grant's start.
     package let end: GiveGrant.End
     package let reason: Reason
     package let ticket: Ticket?
@@ -60,7 +60,7 @@ package struct RevokeGrant: Hashable, Sendable {
 extension CustomerState {
     package static let grantLimit = 10_000
 
-    /// Gives the entitlement now, at the given start, or once nothing else gives it.
+    /// Gives the entitlement immediately, from the given start, or once no other source gives it.
     package func decide(
         _ wish: GiveGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -79,7 +79,7 @@ extension CustomerState {
     }
 
     /// Changes the grant's end, which must be in the future. Does nothing if the grant already ends
-    /// then.
+    /// at that time.
     package func decide(
         _ wish: ChangeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -137,14 +137,14 @@ extension GiveGrant.End {
             case .after(let duration): duration.end(after: start)
             }
         if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
-        // The log stores instants as text and could not read this one back.
+        // The log stores instants as text and could not read such an end back.
         if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
         return end
     }
 }
 
 extension ChangeGrant {
-    /// `start` is when the grant begins, according to current knowledge.
+    /// `start` is the beginning of the grant, according to current knowledge.
     fileprivate func changed(
         _ grant: Grant, from start: Instant?, now: Instant
     ) throws(Refusal) -> GrantChanged {

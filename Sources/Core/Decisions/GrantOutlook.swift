@@ -1,4 +1,4 @@
-/// Predicts the effect of a new grant, for the person who gives it.
+/// Predicts the effect of a new grant, for the information of the person who gives it.
 extension CustomerState {
     func outlook(of given: GrantGiven, by catalog: Catalog) -> GrantOutlook {
         var after = self
@@ -13,8 +13,8 @@ extension CustomerState {
         return outlook
     }
 
-    /// The source of the entitlement at that instant, provided that both states give equal answers
-    /// about it from then on.
+    /// The source of the entitlement at that instant; `nil` unless both states give the same
+    /// answers about the entitlement from then on.
     private func source(
         of id: EntitlementID, from start: Instant, with other: CustomerState, by catalog: Catalog
     ) -> Entitlement.Source? {

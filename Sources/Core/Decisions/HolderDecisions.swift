@@ -1,15 +1,16 @@
-/// What a project does when a customer submits proof of a purchase that another customer holds.
+/// A project's policy for proof of a purchase that was submitted for one customer but is held by
+/// another.
 package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
-        /// The holder keeps the purchase.
+        /// The current holder keeps the purchase.
         case keep
-        /// The purchase moves unless it currently gives its holder access.
+        /// The purchase moves to the submitter, unless it currently gives its holder access.
         case transferIfInactive = "transfer_if_inactive"
-        /// The purchase moves.
+        /// The purchase moves to the submitter.
         case transfer
     }
     package let rule: Rule
-    /// How long a moved purchase stays with its new holder.
+    /// How long a moved purchase has to stay with its new holder.
     package let coolDown: CalendarDuration
 
     package init(rule: Rule = .keep, coolDown: CalendarDuration = .days(1)) {
@@ -18,10 +19,10 @@ package struct TransferPolicy: Hashable, Sendable {
     }
 }
 
-/// Evidence of a purchase, and the customers to whom it points.
+/// Evidence of a purchase, and the customers to whom the evidence points.
 package struct Contact: Hashable, Sendable {
     package let purchase: PurchaseID
-    /// The customer named by the order and account tokens of all the evidence, if any.
+    /// The customer named by the order and account tokens in all the evidence, if any.
     package let named: NamedHolder?
     /// The holder of the purchase that this one continues, if any.
     package let previousHolder: CustomerID?
@@ -38,8 +39,8 @@ package struct Contact: Hashable, Sendable {
         self.submitter = submitter
     }
 
-    /// The customer who gets an unclaimed purchase. A customer named by the store has priority over
-    /// the one who sent the evidence.
+    /// The customer who gets an unclaimed purchase. A customer named by the store takes precedence
+    /// over the one who sent the evidence.
     fileprivate var claimant: CustomerID? { named?.customer ?? previousHolder ?? submitter }
 
     fileprivate func placement(
@@ -51,7 +52,7 @@ package struct Contact: Hashable, Sendable {
     }
 }
 
-/// A purchase's holder with that customer's state.
+/// A purchase's holder and that customer's state.
 package struct Holder: Sendable {
     package let customer: CustomerID
     package let state: CustomerState
@@ -62,8 +63,8 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where to record facts about a purchase. Facts are always recorded, because they are true no
-/// matter who sends them.
+/// Where to record facts about a purchase. Facts are always recorded, because they are true
+/// regardless of who sends them.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
         package let customer: CustomerID
@@ -74,12 +75,13 @@ package struct Placement: Hashable, Sendable {
             self.cause = cause
         }
     }
-    /// The purchase's new or unchanged holder. Facts are recorded in this customer's stream.
+    /// The purchase's new or unchanged holder. The facts are recorded in this customer's stream.
     package let holder: CustomerID
-    /// The holder from whom the purchase first moves away.
+    /// The holder from whom the purchase moves away before the facts are recorded; `nil` if it does
+    /// not move.
     package let origin: Origin?
     /// The refusal for the sender of the evidence if another customer holds the purchase. It does
-    /// not reveal who the holder is.
+    /// not reveal that customer.
     package let refusal: Refusal?
 
     package init(holder: CustomerID, movingFrom origin: Origin? = nil, refusal: Refusal? = nil) {
@@ -106,7 +108,7 @@ extension TransferPolicy {
                 with: claimant, movingFrom: Placement.Origin(holder.customer, .claimed))
         }
         if let named = contact.named {
-            // The purchase itself names its customer, no matter who sends the evidence.
+            // The purchase itself names its customer, so the sender of the evidence does not matter.
             if named.customer == holder.customer || holder.state.keepsAgainstTokens(purchase) {
                 return contact.placement(with: holder.customer)
             }
@@ -141,8 +143,8 @@ extension TransferPolicy {
 }
 
 extension CustomerState {
-    /// Whether the purchase has added to a balance, or would have. Credits never move, so the
-    /// consumable that gave them does not move either.
+    /// Whether the purchase has added to a balance, or would have. Credits never move, so neither
+    /// does the consumable behind them.
     func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
         purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
     }
@@ -175,7 +177,7 @@ package struct MovePurchase: Sendable {
         self.catalog = catalog
     }
 
-    /// A request to undo the move that brought the purchase to its holder.
+    /// A request to undo the move by which the purchase reached its holder.
     package static func undoing(
         _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
         catalog: Catalog
@@ -196,7 +198,7 @@ package struct MovePurchase: Sendable {
         return MovePurchase(purchase, from: from, to: whole, cause: cause, catalog: catalog)
     }
 
-    /// The events for both streams. They are appended together in one commit, or not at all.
+    /// The events for both streams. Either all of them are appended in one commit, or none is.
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
@@ -205,7 +207,7 @@ package struct MovePurchase: Sendable {
         return Move(leaving: sides.leaving.events, arriving: sides.arriving.events)
     }
 
-    /// Appends the move's events to both histories, unless the move is refused.
+    /// Appends the move's events to both histories. Throws if the move is refused.
     func append(
         to leaving: inout History, _ arriving: inout History, named: NamedOrder? = nil, now: Instant
     ) throws(Refusal) {
@@ -228,7 +230,7 @@ package struct MovePurchase: Sendable {
 extension MovePurchase {
     private func isBound(_ held: Purchase, _ state: CustomerState) -> Bool {
         if from.isReserved { return false }
-        // A consumable that added nothing may still move if a token names another customer.
+        // A consumable that has not added anything may still move if a token names another customer.
         if case .named = cause { return state.balances.hasCredits(of: purchase) }
         return state.isBoundByBalance(held, by: catalog)
     }
@@ -243,7 +245,7 @@ package struct Move: Hashable, Sendable {
 }
 
 extension Purchase {
-    /// The keys for looking up the purchase's holder: one for each app that its facts name.
+    /// The keys under which to look up the purchase's holder, one for each app that its facts name.
     package var heldPurchases: [HeldPurchase] {
         let facts = facts
         if isRead {
@@ -254,7 +256,7 @@ extension Purchase {
             .map { HeldPurchase(app: $0, purchase: id) }
     }
 
-    /// Facts that reproduce this purchase when recorded in another stream.
+    /// Facts that reproduce this purchase when they are recorded in another stream.
     var facts: Facts {
         var facts = Facts()
         facts.transactions = isRead ? readings : evidence.flatMap(\.facts)

@@ -1,7 +1,7 @@
 extension ProjectState {
     package static let keyLimit = 1000
 
-    /// Adds a key to the project. It may expire.
+    /// Adds a key, which may have an expiration time, to the project.
     package func add(
         _ key: KeyID, _ role: Role, name: String, digest: String, ending end: KeyEnd? = nil,
         only environment: Environment? = nil, to project: ProjectID, now: Instant
@@ -30,8 +30,8 @@ extension ProjectState {
         ]
     }
 
-    /// Replaces a key. The old key keeps working during the overlap; `nil` means the usual one.
-    /// Without its own end, the new key lives as long as the old one was meant to.
+    /// Replaces a key. The old key keeps working during the overlap; `nil` means the default
+    /// overlap. If no end is given for the new key, it lives as long as the old one was meant to.
     package func rotate(
         _ id: KeyID, to new: KeyID, digest: String, overlap: KeyOverlap?, ending end: KeyEnd? = nil,
         now: Instant
@@ -72,7 +72,7 @@ package enum KeyOverlap: Hashable, Sendable {
 
     static let usual = KeyOverlap.lasting(.days(7))
 
-    /// The usual overlap ends with the key. Any other must not exceed the key's end.
+    /// The default overlap is cut off at the key's end. Any other overlap must not exceed that end.
     fileprivate func end(
         from now: Instant, of key: Key, isUsual: Bool
     ) throws(Refusal) -> Instant {

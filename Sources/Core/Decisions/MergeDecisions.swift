@@ -5,7 +5,7 @@ package struct MergeCustomer: Sendable {
     package let into: CustomerID
     package let reason: Reason
     package let ticket: Ticket?
-    /// Whether a back end made the request, which the project must allow.
+    /// Whether the request came from a back end, which needs the project's permission.
     package let isOfBackEnd: Bool
 
     package init(
@@ -19,7 +19,7 @@ package struct MergeCustomer: Sendable {
         self.isOfBackEnd = isOfBackEnd
     }
 
-    /// The events for all streams, to be written in one commit.
+    /// The events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         if from == into { throw .merge(.intoItself(from)) }
         let both = Situation.sides.map { side in
@@ -53,8 +53,8 @@ package struct MergeCustomer: Sendable {
         if both.map(\.taker).areErased { throw .merge(.intoErased(into)) }
     }
 
-    /// A back end may merge two ids only if everything that moves could have been bought by these
-    /// two customers.
+    /// Throws unless everything that moves could have been bought by these two customers.
+    /// Otherwise, a back end may not merge the two ids.
     private func requirePermission(
         _ both: [Pair], _ situation: borrowing Situation
     ) throws(Refusal) {
@@ -97,7 +97,7 @@ package struct MergeCustomer: Sendable {
             Decision.Part(
                 customer: into, events: arriving.events.counted, isElsewhere: side.isElsewhere),
         ]
-        // Customers merged into this one earlier now belong to the final one.
+        // Customers who were merged into this one earlier now belong to the final one.
         for other in giver.joined.flatMap(\.all)
         where situation.customer(other, side).mergedInto == from {
             let merged = CustomerMerged(into: into, through: from, act)
@@ -110,7 +110,7 @@ package struct MergeCustomer: Sendable {
     }
 }
 
-/// Both customers' states in one environment.
+/// The states of both customers in one environment.
 private struct Pair {
     let giver: CustomerState
     let taker: CustomerState
@@ -122,7 +122,7 @@ private struct Pair {
         self.side = side
     }
 
-    /// Throws unless one customer may have everything that the two have together.
+    /// Throws unless a single customer may have everything that the two customers have together.
     func requireRoom(now: Instant) throws(Refusal) {
         func require(
             _ what: MergeRefusal.Limit, _ limit: Int, _ count: (CustomerState) -> Int
@@ -151,7 +151,7 @@ private struct Pair {
 }
 
 extension Situation {
-    /// The command's own environment, or the other one.
+    /// The command's own environment, or the other environment.
     package enum Side: Sendable {
         case own, other
 
@@ -172,7 +172,7 @@ extension Situation {
         if let whole = customer(id).mergedInto { throw .customerMerged(id, into: whole) }
     }
 
-    /// Throws if the decision is about a merged customer.
+    /// Throws if the decision concerns a customer who was merged into another one.
     func requireUnmerged(_ decision: Decision) throws(Refusal) {
         for part in decision.parts where !part.events.isEmpty && !part.isElsewhere {
             try requireUnmerged(part.customer)
@@ -181,8 +181,8 @@ extension Situation {
 }
 
 extension History {
-    /// Credits whatever the previous holder was not credited. The catalog may have learned the
-    /// product since.
+    /// Adds the credits that the previous holder did not get. The catalog may have learned about
+    /// the product since then.
     mutating func settle(_ purchases: [Purchase], by catalog: Catalog) {
         for purchase in purchases {
             // Both customers may have had the purchase, and a block on either side applies to all
@@ -194,7 +194,7 @@ extension History {
 }
 
 extension [CustomerState] {
-    /// Whether the customer was erased and nothing has happened since.
+    /// Whether the customer was erased and no event has been recorded since.
     fileprivate var areErased: Bool {
         contains { $0.version > 0 } && allSatisfy { $0.version == 0 || $0.isErased }
     }

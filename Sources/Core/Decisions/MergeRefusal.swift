@@ -1,17 +1,17 @@
-/// Why two customers cannot be merged, or a merge cannot be undone.
+/// Why two customers cannot be merged, or why a merge cannot be undone.
 package enum MergeRefusal: Hashable, Sendable {
     case intoItself(CustomerID)
     /// The target was itself merged into another customer.
     case intoMerged(CustomerID, partOf: CustomerID)
-    /// The target was merged into the customer who should now be merged into it.
+    /// The target was earlier merged into the customer who is now to be merged into it.
     case circle(CustomerID, CustomerID)
     case ofErased(CustomerID)
     case intoErased(CustomerID)
-    /// Together they would exceed a customer's limit.
+    /// Together the two customers would exceed a limit per customer.
     case beyondLimit(Limit, Int)
     case balanceBeyondLimit(CurrencyID, Int64)
     case tooLarge(limit: Int)
-    /// The merge would move more than one event can hold.
+    /// The merge would move more than a single event can hold.
     case tooMuch
     /// The project does not let back ends merge customers.
     case notAllowed
@@ -21,17 +21,17 @@ package enum MergeRefusal: Hashable, Sendable {
     /// The customer came along when another customer was merged, and that merge has to be undone
     /// first.
     case undoneLater(CustomerID, first: CustomerID)
-    /// Coins that came along have been used; listed by currency.
+    /// Some of the coins that came along have been used. The losses are listed by currency.
     case spent([Loss])
 
-    /// The amount of a currency that is missing for an undo.
+    /// The amount of a currency that is missing to undo a merge.
     package struct Loss: Hashable, Sendable {
         package let currency: CurrencyID
         /// The current balance.
         package let has: Int64
-        /// How much would have to go back.
+        /// The amount that would have to go back.
         package let needs: Int64
-        /// How much has to be given first.
+        /// The amount that has to be given before the undo.
         package let missing: Int64
 
         package init(currency: CurrencyID, has: Int64, needs: Int64, missing: Int64) {
@@ -40,7 +40,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// The things that are limited per customer.
+    /// What is limited per customer.
     package enum Limit: String, Hashable, Sendable, CaseIterable {
         case grants
         case tokens
@@ -57,7 +57,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// How many customers may be merged into one.
+    /// The maximum number of customers that may be merged into one.
     package static let customerLimit = 100
 
     package var code: String {
@@ -78,7 +78,7 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
-    /// The member of the request to correct; `nil` if no single member is wrong.
+    /// The member of the request that must be corrected; `nil` if no single member is wrong.
     package var member: String? {
         switch self {
         case .intoItself, .intoMerged, .circle, .intoErased: "into"

@@ -1,17 +1,18 @@
-/// An order named by the sender of evidence, and the transaction that fulfils it. It is needed
-/// because legacy evidence has no token that leads to the order.
+/// An order named by the sender of evidence, and the transaction that fulfils the order. This is
+/// needed because legacy evidence does not contain a token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID
     let transaction: TransactionID
 
-    /// How far the store's clock may be behind Deed's.
+    /// How far the store's clock may be behind Deed's clock.
     static let clockTolerance: Int64 = 5 * 60 * 1000
 }
 
 extension Order {
-    /// The transaction that fulfils the order: the first transaction for its product that was made
-    /// after the order was opened and fulfils no other order. A receipt also lists many older ones.
+    /// The transaction that fulfils the order: the first transaction for the order's product that
+    /// was made after the order was opened and does not fulfil another order. A receipt also lists
+    /// many older transactions.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -26,8 +27,8 @@ extension Order {
         }
     }
 
-    /// Whether the fact is about the transaction that fulfilled this order, or names the order
-    /// itself.
+    /// Whether the fact is about the transaction that fulfilled this order, or itself names the
+    /// order.
     private func concerns(_ fact: TransactionFact) -> Bool {
         if fact.accountToken.flatMap(AccountToken.init) == opened.token { return true }
         return fulfilled?.transaction == fact.transaction && fulfilled?.purchase == fact.purchase

@@ -51,7 +51,7 @@ extension CustomerState {
     }
 
     /// Closes the order. Does nothing if it is already closed. Support may still settle an order
-    /// that was closed for another reason, but not one whose purchase has arrived.
+    /// that was closed for another reason, unless its purchase has arrived.
     package func decide(_ wish: CloseOrder, now: Instant) throws(Refusal) -> [Event] {
         guard let order = order(wish.order) else { throw .orderUnknown(wish.order) }
         if order.fulfilled != nil { throw .orderFulfilled(wish.order) }
@@ -68,9 +68,9 @@ extension CustomerState {
         }
     }
 
-    /// The event that records that the fact fulfils the order it names. The first transaction with
-    /// the order's token belongs to the order, even if the order was closed. Renewals carry the
-    /// token as well.
+    /// The event that records that the fact fulfils the order that it names. The first transaction
+    /// with the order's token belongs to the order, even if the order was closed. Renewals carry
+    /// the token as well, but do not fulfil the order again.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),
             let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil
@@ -80,8 +80,8 @@ extension CustomerState {
                 order: order.id, purchase: fact.purchase, transaction: fact.transaction))
     }
 
-    /// The order that support settled before its transaction arrived. The client finishes the
-    /// transaction, and it is not credited.
+    /// The order that support settled before its transaction arrived. The client has to finish the
+    /// transaction, which is not credited.
     package func settledOrder(of transaction: TransactionID, _ purchase: PurchaseID) -> Order? {
         orders.first {
             $0.isSettled && $0.fulfilled?.transaction == transaction

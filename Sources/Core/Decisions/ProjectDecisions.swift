@@ -1,5 +1,5 @@
 extension ProjectState {
-    /// Creates the project unless one with that name exists.
+    /// Creates the project. Throws if a project with that name exists.
     package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
         if exists { throw .projectExists(project) }
         try project.requireProperForm()
@@ -14,8 +14,8 @@ extension ProjectState {
         return [.logAccepted(accepted)]
     }
 
-    /// Replaces the project's catalog. Does nothing if they are equal. With a basis, only the
-    /// catalog of that version is replaced.
+    /// Replaces the project's catalog. Does nothing if the two are equal. If a basis is given, only
+    /// the catalog with that version is replaced.
     package func change(
         to catalog: Catalog, of project: ProjectID, basis: Int64? = nil, reason: Reason? = nil,
         ticket: Ticket? = nil

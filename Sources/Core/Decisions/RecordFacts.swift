@@ -1,12 +1,12 @@
-/// A request to record the facts stated by verified evidence, about unclaimed purchases or about
-/// this customer's purchases.
+/// A request to record the facts stated by verified evidence, either about this customer's
+/// purchases or about an unclaimed purchase.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until a customer claims it. Until then, nothing
-    /// is credited.
+    /// Whether the stream only keeps the purchase until a customer claims it. Until then, no
+    /// credits are given for it.
     package let isUnclaimed: Bool
-    /// The order that a transaction fulfils although it does not name the order.
+    /// The order that a transaction fulfils even though the transaction does not name it.
     let named: NamedOrder?
 
     package init(
@@ -20,7 +20,7 @@ package struct RecordFacts: Sendable {
 }
 
 extension CustomerState {
-    /// Records new facts. A fact that changes nothing creates no event.
+    /// Records new facts. A fact that does not change anything does not produce an event.
     package func decide(_ wish: RecordFacts) -> [Event] {
         var history = History(of: self)
         history.record(wish)
@@ -28,7 +28,7 @@ extension CustomerState {
     }
 }
 
-/// Events under construction. Each is based on the state after the previous ones.
+/// Events under construction. Each one is decided on the state after the previous one.
 struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []
@@ -111,8 +111,8 @@ extension CustomerState {
 }
 
 extension Event {
-    /// The event that describes the change as a person would. An upgrade has already been reported
-    /// if the period that replaced this one is known.
+    /// The event that describes the change in the way a person would. An upgrade has already been
+    /// reported if the period that replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
         wasReplaced: Bool
@@ -134,7 +134,7 @@ extension Event {
 }
 
 extension RenewalFact {
-    /// Whether this only repeats the other statement.
+    /// Whether the fact only repeats the other statement.
     fileprivate func restates(_ other: RenewalFact?) -> Bool {
         guard var other else { return false }
         other.signedAt = signedAt

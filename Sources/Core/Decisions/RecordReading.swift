@@ -1,6 +1,6 @@
 extension CustomerState {
     /// The event for the change that a reading makes, if any. A reading that repeats the previous
-    /// one changes nothing.
+    /// one does not change anything.
     func event(forReading fact: TransactionFact) -> Event? {
         var (after, before) = (purchases, purchases.filter { $0.isSame(as: fact) })
         after.join(reading: fact)
@@ -12,7 +12,7 @@ extension CustomerState {
 }
 
 extension Purchase {
-    /// The event that describes the change as a person would.
+    /// The event that describes the change in the way a person would.
     fileprivate func event(of fact: TransactionFact, after former: Purchase?) -> Event {
         let known = former?.periods ?? []
         if known.isEmpty { return periods.isEmpty ? .purchaseRestated(fact) : .purchaseMade(fact) }

@@ -1,4 +1,4 @@
-/// Decides a submission item by item. Each item is decided with the state after the previous ones.
+/// Decides a submission item by item. Each item is decided on the state after the previous one.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy
@@ -67,9 +67,9 @@ struct Recording {
         }
     }
 
-    /// Records which accounts installed the customer's apps, if the accounts have room for the
+    /// Records which accounts installed the customer's apps, if the accounts can accept the
     /// customer. Returns how many accounts the customer joined, and why the customer may not join
-    /// another.
+    /// another one.
     private mutating func recordInstallations(
         _ facts: Facts, of customer: CustomerID
     ) -> (joined: Int, refusal: Refusal?) {
@@ -89,8 +89,8 @@ struct Recording {
         return (joined, refusal)
     }
 
-    /// Adds the customer to the account unless the account is full. Customers recorded before the
-    /// limit existed remain.
+    /// Adds the customer to the account unless the account is full. Customers who were recorded
+    /// before the limit was set stay in the account.
     private mutating func admit(
         _ customer: CustomerID, to account: AppTransactionID
     ) throws(Refusal) {
@@ -107,7 +107,7 @@ struct Recording {
         keep(history, of: keeper)
     }
 
-    /// The first product in not yet recorded transactions that the catalog does not know.
+    /// The first product in newly recorded transactions that the catalog does not know.
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
@@ -119,7 +119,7 @@ struct Recording {
     }
 
     /// Whether the purchase, under any of its names, may never have a holder again. After a
-    /// restore, it may have a holder of whom the erasure did not know.
+    /// restore, it may have a holder that the erasure did not know about.
     private func isErased(_ group: PurchaseFacts) -> Bool {
         func isForgotten(_ name: PurchaseID) -> Bool {
             situation.erased.contains(name) && holders[name] == nil
@@ -131,7 +131,7 @@ struct Recording {
             && group.facts.transactions.contains { $0.otherNames.contains(where: isForgotten) }
     }
 
-    /// Discards evidence that is only about erased purchases.
+    /// Refuses and discards evidence that is only about erased purchases.
     private mutating func refuseErased(_ item: Submission.Item) {
         decision.unkept.insert(place)
         for group in item.groups {
@@ -174,7 +174,7 @@ struct Recording {
         return eventCount > before && !onlyRepeats ? .recorded : .alreadyKnown
     }
 
-    /// Moves along what waits under other names of the same purchase.
+    /// Also moves facts that are waiting under other names of the same purchase.
     private mutating func gather(_ group: PurchaseFacts, with holder: CustomerID) {
         for other in group.facts.transactions.flatMap(\.otherNames) {
             guard let keeper = holders[other], keeper.isReserved, keeper != holder,
@@ -198,7 +198,7 @@ struct Recording {
     }
 
     /// The customer named by the tokens in recorded facts and in this evidence. The same rule
-    /// applies to every caller, including one who restores purchases.
+    /// applies to every caller, including a customer who restores purchases.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()
@@ -231,8 +231,8 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// The customer's history from this point. The state is removed from the dictionary so that it
-    /// can be changed in place, because a receipt may name thousands of purchases.
+    /// The customer's history from this point on. The state is removed from the dictionary so that
+    /// it can be changed in place, because a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
     }
@@ -269,15 +269,15 @@ extension Submission {
 }
 
 extension PurchaseFacts {
-    /// Whether it states more than has been recorded for the customer.
+    /// Whether the fact states more than has already been recorded for the customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 
-    /// Whether it is the store's latest statement and repeats what has been recorded for the
-    /// customer. Older statements that arrive later then change nothing.
+    /// Whether the fact is the store's latest statement and repeats what has been recorded for the
+    /// customer. Older statements that arrive later then do not change anything.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

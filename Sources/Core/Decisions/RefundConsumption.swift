@@ -1,10 +1,10 @@
-/// What happened to a purchase for which a refund was requested, as far as the log shows.
+/// The use of a purchase for which a refund was requested, as far as the log shows it.
 package struct Consumption: Hashable, Sendable {
-    /// Whether the customer got what was bought; `nil` if the catalog gives nothing for it, because
-    /// then the log cannot show it.
+    /// Whether the customer received the product; `nil` if the product does not give anything
+    /// according to the catalog, because the log then cannot show its delivery.
     package let isDelivered: Bool?
-    /// How much was used, in thousandths of a percent; `nil` if the log does not show it, or if the
-    /// store measures it.
+    /// How much was used, in thousandths of a percent; `nil` if the log does not show the use, or
+    /// if the store measures it itself.
     package let usedMilliPercent: Int64?
     package let kind: ProductKind?
 
@@ -12,8 +12,8 @@ package struct Consumption: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// What has happened to the transaction so far. Whatever is left of a balance counts as unused,
-    /// because coins do not show which purchase they came from.
+    /// The use of the transaction so far. All coins left in a balance count as unused, because
+    /// coins do not show from which purchase they came.
     package func consumption(
         of request: RefundFact, at now: Instant, by catalog: Catalog
     ) -> Consumption {
@@ -54,7 +54,8 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// Whether its product unlocks or credits something, so that the log shows its delivery.
+    /// Whether the transaction's product unlocks or credits something, so that the log shows its
+    /// delivery.
     fileprivate func givesAnything(by catalog: Catalog) -> Bool {
         soldProducts.contains { id in
             let product = catalog.product(ProductKey(store: store, id: id))
@@ -64,7 +65,7 @@ extension TransactionFact {
 }
 
 extension Interval {
-    /// How much of the transaction's period has passed, in thousandths of a percent; `nil` if it has no end.
+    /// How much of the transaction's period has passed, in thousandths of a percent; `nil` if the period has no end.
     fileprivate func passedMilliPercent(at now: Instant) -> Int64? {
         guard let end, end > start else { return nil }
         let whole = Int128(end.milliseconds) - Int128(start.milliseconds)

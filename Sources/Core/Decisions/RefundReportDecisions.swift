@@ -1,13 +1,14 @@
 /// The next step of a report to the store about a purchase for which a refund was requested.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Determines the report's content, or ends the report because it is too late. `obstacle` is
-    /// the reason why no report has been sent.
+    /// Determines the report's content, or ends the report if it is too late. `obstacle` is the
+    /// reason why no report has been sent so far.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
 
 extension Command {
-    /// A step for one request, decided in the stream of the purchase's current holder.
+    /// A command for one step of a request's report, decided in the stream of the purchase's
+    /// current holder.
     package static func reporting(
         on request: RefundFact, heldIn stream: Stream, _ step: RefundReportStep, actor: Actor,
         cause: Cause
@@ -50,7 +51,7 @@ extension Purchase {
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // The store has the report, even if it has decided in the meantime.
+            // The store has received the report, even if it has made its decision in the meantime.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:
@@ -64,7 +65,7 @@ extension Purchase {
 }
 
 extension Holder {
-    /// Why no report about a purchase can be sent to the store.
+    /// Why a report about a purchase cannot be sent to the store; `nil` if it can.
     fileprivate func reasonForSilence(isKnown: Bool) -> String? {
         if customer.isReserved { return "No customer claimed the purchase." }
         if isKnown { return nil }

@@ -29,7 +29,7 @@ extension Submission {
 }
 
 extension CustomerState {
-    /// Whether the customer is recorded with the account that installed the app.
+    /// Whether the customer has been recorded for the account that installed the app.
     fileprivate func has(_ fact: AppFact) -> Bool {
         guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
             return true
@@ -43,11 +43,10 @@ private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// Purchases for which only consequences of a fact were recorded. Either the catalog has
-    /// learned the product since, or an order was named.
+    /// Purchases for which only a fact's consequences were recorded. The catalog has learned about
+    /// the product since then, or the request named an order.
     private var settled: Set<PurchaseID> = []
-    /// Purchases that moved to another customer because a token in the evidence named that
-    /// customer.
+    /// Purchases that moved to another customer because a token in the evidence named that customer.
     private(set) var left: Set<PurchaseID> = []
 
     init(_ events: some Sequence<Event>) {
@@ -106,7 +105,7 @@ extension PurchaseFacts {
         }
     }
 
-    /// The result for a customer with this state.
+    /// The result for a customer who has this state.
     fileprivate func result(
         isNew: Bool, isLeft: Bool, in state: CustomerState
     ) -> ItemOutcome.Result {
@@ -129,7 +128,7 @@ extension TransactionFact {
 }
 
 extension Event {
-    /// The purchase that the event's fact is about, or that the event brought.
+    /// The purchase that is the subject of the event's fact, or that arrived with the event.
     fileprivate var statedPurchase: PurchaseID? {
         switch fact {
         case .transaction(let fact): fact.purchase
@@ -144,7 +143,7 @@ extension Event {
         if case .purchaseAttached(let attached) = self { attached.purchase } else { nil }
     }
 
-    /// The purchase whose order or balance the event updates.
+    /// The purchase whose order or balance was updated by the event.
     fileprivate var settledPurchase: PurchaseID? {
         switch self {
         case .orderFulfilled(let fulfilled): fulfilled.purchase

@@ -1,4 +1,4 @@
-/// The changes to make to an app. `nil` keeps a member, or gives a new app the default.
+/// Changes to an app. `nil` leaves a member unchanged, or gives a new app the default.
 package struct AppChange: Hashable, Sendable {
     package var appleID: Int64??
     package var sandboxAccess: SandboxAccess?
@@ -13,27 +13,28 @@ package struct AppChange: Hashable, Sendable {
     }
 }
 
-/// Who is changing an app.
+/// The person or program that changes an app.
 package enum AppSetter: Hashable, Sendable {
-    /// The person with access to the command line and the database, who is responsible for all
+    /// A person with access to the command line and the database, who is responsible for all
     /// projects.
     case `operator`
     /// The holder of a key to this project only.
     case key
 }
 
-/// The changes to make to a project's settings. `nil` keeps a member.
+/// Changes to a project's settings. `nil` leaves a member unchanged.
 package struct SettingsChange: Hashable, Sendable {
     package var transfer: TransferPolicy.Rule?
     package var restore: TransferPolicy.Rule??
     package var coolDown: CalendarDuration?
     package var orderLifetime: CalendarDuration?
-    /// Limits for the named currencies. `nil` removes a limit, and with it the permission.
+    /// Limits for the named currencies. `nil` removes a limit, which also withdraws the permission
+    /// to add coins.
     package var creditLimits: [CurrencyID: CreditLimit?]
     package var refundReporting: RefundReporting??
     package var customersPerAccount: Int64??
-    /// The longest grants that support staff may give, for the named entitlements. `nil` removes a
-    /// limit, and with it the permission.
+    /// The maximum durations of support staff's grants, for the named entitlements. `nil` removes a
+    /// limit, which also withdraws the permission to grant.
     package var supportLimits: [EntitlementID: CalendarDuration?]
     package var merge: MergePolicy?
 
@@ -60,8 +61,8 @@ extension ProjectState {
     package static let appLimit = 100
 
     /// Adds or changes an app. Does nothing if there is no difference, unless the request must be
-    /// remembered. A key may add only the apps that the operator allowed. If an operator adds an
-    /// app, that also allows it.
+    /// remembered. A key may add only apps that the operator has allowed. If an operator adds an
+    /// app, this also allows it.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false
@@ -83,7 +84,8 @@ extension ProjectState {
         return app == known && !isRemembered ? allowed : allowed + [.appSet(app)]
     }
 
-    /// Lets the project's keys add this app, or any app. Does nothing if they already may.
+    /// Allows the project's keys to add this app, or any app. Does nothing if they are already
+    /// allowed to.
     package func allow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -99,7 +101,7 @@ extension ProjectState {
         return [.appAllowed(allowance)]
     }
 
-    /// Withdraws such a permission. Apps that are already in the project stay there.
+    /// Withdraws a permission to add apps. Apps that are already in the project stay there.
     package func disallow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -112,7 +114,7 @@ extension ProjectState {
         return isAllowed ? [.appDisallowed(allowance)] : []
     }
 
-    /// Removes the app from the project. Everything that its purchases gave remains.
+    /// Removes the app from the project. Everything that purchases in the app gave remains.
     package func remove(_ key: AppKey) throws(Refusal) -> [Event] {
         if app(key) == nil { throw .appUnknown(key.id) }
         return [.appRemoved(AppRemoved(key: key))]

@@ -1,6 +1,7 @@
-/// A request to record the statements of proven evidence, all for one project and environment.
+/// A request to record what verified evidence states. All of the evidence belongs to one project
+/// and environment.
 package struct Submission: Sendable {
-    /// The statements of one piece of evidence, and its index in the submission.
+    /// What one piece of evidence states, and the index of the piece in the submission.
     package struct Item: Sendable {
         package let index: Int
         let groups: [PurchaseFacts]
@@ -17,7 +18,7 @@ package struct Submission: Sendable {
     }
     /// The sender of the evidence.
     package enum Bearer: Hashable, Sendable {
-        /// The store itself. It does not know customers.
+        /// The store itself, which does not know customers.
         case store
         case customer(CustomerID)
         /// A customer who restores earlier purchases.
@@ -30,17 +31,17 @@ package struct Submission: Sendable {
             }
         }
     }
-    /// The maximum number of events from one submission. Other commands wait while they are
-    /// written.
+    /// The maximum number of events that one submission may produce. Other commands have to wait
+    /// while these are written.
     package static let eventLimit = 20_000
 
     package let items: [Item]
     package let bearer: Bearer
-    /// One of the customer's orders, which one of the transactions fulfils.
+    /// One of the customer's orders, which is fulfilled by one of the transactions.
     package let order: OrderID?
-    /// Customers concerned by news that is about an account and not about a purchase.
+    /// Customers concerned by news about an account rather than about a purchase.
     package let concerned: [CustomerID]
-    /// Whether to skip statements that only repeat what is known, however recently they were
+    /// Whether to skip statements that only repeat known facts, no matter how recently they were
     /// signed.
     package let onlyNews: Bool
 
@@ -62,12 +63,12 @@ package struct Submission: Sendable {
         distinct(groups.flatMap { [$0.held] + $0.previous })
     }
 
-    /// Account tokens in the evidence, in lower case and without duplicates.
+    /// The account tokens in the evidence, in lower case and without duplicates.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
     /// The streams that keep unclaimed purchases, and the customers concerned by news. If a
-    /// customer sends the evidence, nothing stays unclaimed; instead, the accounts' streams are
-    /// read for their customers.
+    /// customer sends the evidence, all purchases get a holder, and the accounts' streams are read
+    /// instead because they list the accounts' customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -78,7 +79,7 @@ package struct Submission: Sendable {
     }
 
     /// The customers concerned by an item's consents. News that does not concern any customer yet
-    /// is still recorded.
+    /// is recorded nevertheless.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
         return concerned.isEmpty
@@ -99,7 +100,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// The results, with the products that the catalog does not know filled in.
+    /// The results, with the products added that the catalog does not know.
     package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
         let groups = items.flatMap { item -> [PurchaseFacts?] in
             item.groups.isEmpty ? [nil] : item.groups
@@ -115,7 +116,7 @@ extension Submission {
     }
 }
 
-/// The statements of one piece of evidence about one purchase.
+/// What one piece of evidence states about one purchase.
 struct PurchaseFacts: Sendable {
     let held: HeldPurchase
     fileprivate(set) var facts = Facts()
@@ -124,18 +125,18 @@ struct PurchaseFacts: Sendable {
         facts.transactions.max { ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction) }
     }
 
-    /// The purchases that this one continues, usually none.
+    /// The purchases that this one continues. Usually there are none.
     var previous: [HeldPurchase] {
         facts.transactions.flatMap { [$0.previous].compactMap(\.self) + $0.otherNames }
             .filter { $0 != held.purchase }.map { HeldPurchase(app: held.app, purchase: $0) }
     }
 
-    /// The first product that the catalog does not know.
+    /// The first product in the statements that the catalog does not know.
     fileprivate func unknownProduct(by catalog: Catalog) -> ProductKey? {
         facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }
 
-    /// The purchase's tokens in lower case, those of the newest transaction first.
+    /// The purchase's tokens in lower case, with those of the newest transaction first.
     var tokens: [String] {
         if facts.transactions.count == 1, facts.renewals.isEmpty {
             return facts.transactions.compactMap(\.accountToken).compactMap(AccountToken.init)
@@ -150,7 +151,7 @@ struct PurchaseFacts: Sendable {
 }
 
 extension Facts {
-    /// The statements by purchase, in the order in which each purchase first appears.
+    /// The statements grouped by purchase, in order of first appearance.
     fileprivate var byPurchase: [PurchaseFacts] {
         var groups: [PurchaseFacts] = []
         var places: [PurchaseID: Int] = [:]

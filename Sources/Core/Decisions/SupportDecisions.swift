@@ -1,5 +1,5 @@
 extension Command {
-    /// The same command, refused if it exceeds what support staff may grant.
+    /// The same command, but refused if it exceeds the limits on grants by support staff.
     package var withinSupportLimits: Command {
         var command = self
         command.decide = { [decide] situation throws(Refusal) in
@@ -53,7 +53,7 @@ extension CustomerJoined {
     }
 }
 
-/// What support staff may give a customer at this moment.
+/// What support staff may currently give to a customer.
 package struct SupportBounds {
     private let project: ProjectState
     fileprivate let customer: CustomerState
@@ -65,7 +65,7 @@ package struct SupportBounds {
         self.now = now
     }
 
-    /// Throws unless what is left of the grant by itself is within its entitlement's limit.
+    /// Throws unless the rest of the grant, taken by itself, is within the limit for its entitlement.
     fileprivate func require(_ grant: Grant) throws(Refusal) {
         let entitlement = grant.given.entitlement
         guard let limit = project.settings.supportLimits[entitlement] else {
@@ -83,9 +83,9 @@ package struct SupportBounds {
         if !isWithin { throw .support(.beyondLimit(entitlement, limit, until: last)) }
     }
 
-    /// Throws if waiting grants, one after the other behind the running ones, would go beyond
-    /// the limit: many short grants in a row amount to a long one. What goes further by itself is an
-    /// admin's and does not count.
+    /// Throws if waiting grants that follow the running ones would together exceed the limit, because many short grants
+    /// in a row amount to a long one. A grant that exceeds the limit by itself was given by an admin and does not
+    /// count.
     fileprivate func requireTogether(
         _ entitlement: EntitlementID, after event: Event
     ) throws(Refusal) {
@@ -103,8 +103,8 @@ package struct SupportBounds {
 }
 
 extension ProjectState {
-    /// Throws unless the catalog knows every entitlement that gets a support limit, or it already
-    /// has one.
+    /// Throws unless every entitlement that gets a support limit is in the catalog or already has a
+    /// limit.
     func requireEntitlements(of change: SettingsChange) throws(Refusal) {
         for entitlement in change.limitedEntitlements {
             if settings.supportLimits.durations[entitlement] != nil || entitlement.isOthers {
@@ -116,8 +116,7 @@ extension ProjectState {
 }
 
 extension CustomerState {
-    /// How long each of the entitlement's grants lasts that still waits, and when its other grants
-    /// end.
+    /// How long each of the entitlement's waiting grants lasts, and when its other grants end.
     fileprivate func waiting(
         for entitlement: EntitlementID, by catalog: Catalog, _ now: Instant
     ) -> (lengths: [CalendarDuration], ends: [Instant]) {

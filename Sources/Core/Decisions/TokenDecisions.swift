@@ -1,4 +1,4 @@
-/// A request to assign every purchase with a certain token to the customer.
+/// A request to assign all purchases that carry a certain token to the customer.
 package struct RegisterToken: Hashable, Sendable {
     package let token: AccountToken
 

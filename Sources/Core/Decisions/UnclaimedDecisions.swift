@@ -1,10 +1,12 @@
 extension Situation {
-    /// How many purchases one token can bring to a customer. More purchases can wait only if a
-    /// client gives all customers the same token, and then they do not all belong to one customer.
+    /// The maximum number of purchases that one token can bring to a customer. More can wait only
+    /// if a client gives all customers the same token, and then they do not all belong to one
+    /// customer.
     package static let claimLimit = 1000
 
-    /// The command's effect when a customer gets the token: these events, every purchase that waits
-    /// under the token, and other holders' purchases that the token assigns to this customer.
+    /// The command's effect when a customer gets the token: these events, the arrival of every
+    /// purchase that waits under the token, and the arrival of other holders' purchases that the
+    /// token assigns to this customer.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -43,7 +45,7 @@ extension Situation {
         ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
         by token: AccountToken, to customer: CustomerID
     ) -> MoveCause? {
-        // If no event supports the row, there is no waiting purchase.
+        // If no event supports the row, no purchase is waiting.
         guard let purchase = keeper.purchase(id), holder != customer else { return nil }
         if holder.isReserved { return .claimed }
         if keeper.keepsAgainstTokens(purchase) { return nil }
@@ -56,7 +58,7 @@ extension Situation {
 }
 
 extension Command {
-    /// A command that assigns the customer a token and the purchases that are waiting under it.
+    /// A command that gives the customer a token and the purchases that are waiting under it.
     package static func claiming(
         _ token: AccountToken, for stream: Stream, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (borrowing Situation) throws(Refusal) -> [Event]

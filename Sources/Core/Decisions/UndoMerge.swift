@@ -1,6 +1,6 @@
 package struct UndoMerge: Sendable {
     package let from: CustomerID
-    /// The customer into whom it was merged, according to the lookup.
+    /// The customer who, according to the lookup, this one was merged into.
     package let into: CustomerID?
     package let reason: Reason
     package let ticket: Ticket?
@@ -14,7 +14,7 @@ package struct UndoMerge: Sendable {
         self.ticket = ticket
     }
 
-    /// The events for all streams, to be written in one commit.
+    /// The events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         let states = Situation.sides.map { situation.customer(from, $0) }
         if states.allSatisfy({ $0.version == 0 }) { throw .customerUnknown(from) }
@@ -22,8 +22,7 @@ package struct UndoMerge: Sendable {
             throw .merge(.notMerged(from))
         }
         guard let into, into == whole else {
-            // Since the lookup, the customer was merged again, or the merge was undone and
-            // repeated.
+            // Since the lookup, the customer was merged again, or the merge was undone and repeated.
             throw .mergedMeanwhile(from)
         }
         var decision = Decision(parts: [])
@@ -70,8 +69,8 @@ package struct UndoMerge: Sendable {
             arriving.append(carried.arriving)
         }
         arriving.settle(back, by: situation.project.catalog)
-        // Purchases that have come since under a returning token go back with it, as if the token
-        // were registered now.
+        // Purchases that have since arrived under a returning token go back with it, as if the
+        // token were registered now.
         let returned = Set(belongings.allTokens)
         for purchase in kept where purchase.tokens.contains(where: returned.contains) {
             guard let holder = named[purchase.id], holder.customer == from else { continue }
@@ -96,8 +95,8 @@ package struct UndoMerge: Sendable {
         return parts
     }
 
-    /// The customer named by each purchase's tokens once these tokens are returned, if the tokens
-    /// may move the purchase.
+    /// The customer named by each purchase's tokens once these tokens have been returned, for
+    /// purchases that tokens may move.
     private func named(
         of giver: CustomerState, returning tokens: [AccountToken], on side: Situation.Side,
         _ situation: borrowing Situation
@@ -141,8 +140,8 @@ extension CustomerState {
         if !losses.isEmpty { throw .merge(.spent(losses)) }
     }
 
-    /// Consents that were withdrawn after that customer came and that concern its accounts or these
-    /// purchases.
+    /// Consents that were withdrawn after that customer came and that concern the customer's
+    /// accounts or these purchases.
     fileprivate func consents(
         of one: JoinedCustomer, with purchases: [Purchase]
     ) -> [ConsentFact] {

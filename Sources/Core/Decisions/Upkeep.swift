@@ -1,64 +1,65 @@
-/// Work on the tables in a commit that no event asks for.
+/// Maintenance of the tables in a commit that no sender requested.
 package enum Upkeep: Hashable, Sendable {
-    /// Publishes what the clock and new catalogs changed for the customer, and writes the
+    /// Publishes the changes that the clock and new catalogs made for the customer, and writes the
     /// customer's own row.
     case publishing
-    /// Does the same, rewrites all of the customer's rows by the current catalog, and removes these
-    /// waiting credits.
+    /// Does the same, but also rewrites all of the customer's rows according to the current
+    /// catalog, and removes these waiting credits.
     case projecting(settled: [WaitingCredit])
-    /// Rewrites every row of a customer or a project.
+    /// Rewrites all rows of a customer or a project.
     case mending
-    /// Notes that the rows of all of the project's customers follow this version of its catalog.
+    /// Records that the rows of all of the project's customers follow this version of its catalog.
     case concluding(catalogVersion: Int64)
 }
 
-/// A customer with something that may be due for publishing, and since when.
+/// A customer with changes that may be due for publishing, and the time since when they have been
+/// due.
 package typealias DueCustomer = (stream: Stream, at: Instant)
 
 /// A project whose customers' rows follow an older catalog.
 package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 
-/// How fast upkeep works.
+/// The pace of upkeep.
 package struct UpkeepPace: Sendable {
     /// How many commands are sent at once.
     package let page: Int
-    /// How many milliseconds to wait for a shard locked by another session.
+    /// How long to wait for a shard that another session has locked, in milliseconds.
     package let patience: Int64
-    /// If another instance takes over this lease, nothing more is written.
+    /// If another instance takes over this lease, upkeep stops writing.
     package let lease: Lease?
 
-    /// For a service: leaves processors to reads in between, and no shard waits for another.
+    /// For a service. It leaves processor time for reads in between, and no shard has to wait for
+    /// another one.
     package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
 
-    /// For a run that should finish and visits each shard once.
+    /// For a run that should finish and that visits each shard only once.
     package static func run(_ lease: Lease?) -> UpkeepPace {
         UpkeepPace(page: 500, patience: 3000, lease: lease)
     }
 }
 
 extension Command {
-    /// Publishes what is due for a customer.
+    /// Publishes the customer's due changes.
     package static func publishing(_ stream: Stream) -> Command { keeping(stream, .publishing) }
 
     /// Rewrites the rows of a customer or a project.
     package static func mending(_ stream: Stream) -> Command { keeping(stream, .mending) }
 
-    /// Notes that a project's customers are projected to a version of its catalog.
+    /// Records that a project's customers have been projected to a version of its catalog.
     package static func concluding(_ outdated: OutdatedProject) -> Command {
         keeping(
             .ofProject(outdated.project), .concluding(catalogVersion: outdated.catalogVersion))
     }
 
-    /// A command for upkeep. Its events, if any, have causes of their own, so it may be repeated
-    /// freely.
+    /// A command for upkeep. Its events, if any, have their own causes, so it may be repeated freely.
     private static func keeping(_ stream: Stream, _ upkeep: Upkeep) -> Command {
         Command(
             stream: stream, actor: .clock, cause: .upkeep, concernsMerged: true
         ) { _ in Decision([], for: stream.customer, upkeep) }
     }
 
-    /// Projects a customer by the current catalog, and credits transactions that waited for
-    /// products it now knows. If another instance does the same, nothing counts twice.
+    /// Projects a customer according to the current catalog, and credits transactions that waited
+    /// for products in it. If another instance does the same, nothing is credited twice.
     package static func projecting(_ stream: Stream, because cause: Cause) -> Command {
         var command = Command(
             stream: stream, actor: .catalog, cause: cause, concernsMerged: true
@@ -81,16 +82,17 @@ extension Command {
         }
     }
 
-    /// Gives the customer the purchases waiting under a token that is already the customer's. A row
-    /// alone gives nothing: the token's owner is proven before this is decided.
+    /// Gives the customer the purchases that are waiting under a token that already belongs to the
+    /// customer. A row alone is not sufficient: the token's owner is proven before the command is
+    /// decided.
     package static func claimingWaiting(
         _ token: AccountToken, for stream: Stream, because cause: Cause
     ) -> Command {
         .claiming(token, for: stream, actor: .clock, cause: cause) { _ in [] }
     }
 
-    /// Decides again who holds the unclaimed purchase of a stream, by facts that are recorded there.
-    /// They give no event but its move, so none needs their evidence.
+    /// Decides again who holds the unclaimed purchase of a stream, based on the facts recorded there. The only event
+    /// that can result is the purchase's move, so the command does not need the evidence for the facts.
     package static func placing(
         _ facts: Facts, of stream: Stream, because cause: Cause
     ) -> Command {
@@ -114,8 +116,8 @@ extension Command {
 }
 
 extension Actor {
-    /// The actor of changes caused by the clock.
+    /// The actor for changes caused by the clock.
     package static let clock = Actor(prefix: "deed:", random: "clock")
-    /// The actor of changes caused by a new catalog.
+    /// The actor for changes caused by a new catalog.
     package static let catalog = Actor(prefix: "deed:", random: "catalog")
 }

@@ -1,5 +1,5 @@
-/// A transaction that was recorded before the catalog knew its product. Once the catalog does, it
-/// may add to a balance.
+/// A transaction that was recorded before the catalog contained its product. Once the catalog
+/// contains the product, the transaction may add to a balance.
 package struct WaitingCredit: Hashable, Sendable {
     package let purchase: PurchaseID
     package let transaction: TransactionID
@@ -23,8 +23,8 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Whether the purchase would gain anything from a catalog with the product: a missing credit,
-    /// or whatever another kind of product unlocks.
+    /// Whether the purchase would gain anything from a catalog that contains the product: a missing
+    /// credit, or the entitlements that another kind of product unlocks.
     package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
         guard case .consumable? = catalog.product(key)?.terms else { return true }
         return purchase.evidence.lazy.map(\.effective).contains { fact in
@@ -32,8 +32,8 @@ extension CustomerState {
         }
     }
 
-    /// Brings balances to the worth of these transactions according to a catalog that knows their
-    /// products. Earlier credits stay unchanged.
+    /// Adjusts balances to the worth of these transactions, according to a catalog that contains
+    /// their products. Earlier credits stay unchanged.
     package func settling(_ waiting: [WaitingCredit], by catalog: Catalog) -> [Event] {
         var history = History(of: self)
         for credit in waiting {

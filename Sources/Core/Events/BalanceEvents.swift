@@ -1,10 +1,11 @@
-/// A consumable transaction added to a balance: when it was bought, or when its refund was reversed.
+/// A consumable transaction added to a balance, either when it was bought or when its refund was reversed.
 package struct BalanceCredited: EventContent {
     package let currency: CurrencyID
     package let amount: Int64
     package let purchase: PurchaseID
     package let transaction: TransactionID
-    /// What one piece brought by the catalog when the transaction was first credited.
+    /// The amount that one piece added, according to the catalog when the transaction was first
+    /// credited.
     package let perPiece: Int64
     package var subject: EventSubject { .balance(currency) }
 
@@ -20,7 +21,8 @@ package struct BalanceCredited: EventContent {
     }
 }
 
-/// A refund took from a balance what its transaction had added, even below zero.
+/// A refund subtracted from a balance what its transaction had added. The balance may have become
+/// negative.
 package struct BalanceDebited: EventContent {
     package let currency: CurrencyID
     package let amount: Int64
@@ -38,11 +40,11 @@ package struct BalanceDebited: EventContent {
     }
 }
 
-/// The back end used some of a balance.
+/// The back end spent part of a balance.
 package struct BalanceSpent: EventContent {
     package let currency: CurrencyID
     package let amount: Int64
-    /// What for, in the back end's words.
+    /// The purpose of the spend, as given by the back end.
     package let reason: Reason?
     package var subject: EventSubject { .balance(currency) }
 
@@ -53,13 +55,13 @@ package struct BalanceSpent: EventContent {
     }
 }
 
-/// An admin changed a balance by an amount above or below zero, or a back end added what was earned.
+/// An admin changed a balance by a positive or negative amount, or a back end added coins that the customer had earned.
 package struct BalanceAdjusted: EventContent {
     package let currency: CurrencyID
     package let amount: Int64
     package let reason: Reason
     package let ticket: Ticket?
-    /// When a back end added it within the project's limits; `nil` when an admin changed the balance.
+    /// When the customer earned the amount, if a back end added it; `nil` if an admin changed the balance.
     package let earnedAt: Instant?
     package var subject: EventSubject { .balance(currency) }
 

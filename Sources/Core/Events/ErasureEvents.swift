@@ -1,13 +1,13 @@
-/// All that the customer's stream said about a person was taken out of it.
+/// All personal data was removed from the customer's stream.
 package struct CustomerErased: EventContent {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// The purchases that never have a holder again.
+    /// The purchases that may never have a holder again.
     package let forgotten: [PurchaseMark]
-    /// The rights that ended with it, in order.
+    /// The entitlements to which access ended with the erasure, in order.
     package let ended: [EntitlementID]
-    /// Other rights that answers told of, such as expired ones, in order.
+    /// Other entitlements that earlier answers mentioned, such as expired ones, in order.
     package let dropped: [EntitlementID]
     package var subject: EventSubject { .customer }
 
@@ -24,29 +24,28 @@ package struct CustomerErased: EventContent {
     }
 }
 
-/// What becomes of an erased customer's purchases.
+/// How an erasure treats the customer's purchases.
 package enum PurchaseTreatment: String, Hashable, Sendable, CaseIterable {
-    /// They never have a holder again.
+    /// They may never have a holder again.
     case forget
-    /// The next customer who proves them has them, apart from those that gave coins, were refunded or are
-    /// blocked.
+    /// The next customer who proves a purchase gets it, except purchases that gave coins, were refunded or are blocked.
     case free
 }
 
-/// What is kept of a forgotten purchase: enough to know it again, and its id does not follow from it.
+/// The only trace kept of a forgotten purchase. It is enough to recognize the purchase, but does not reveal its id.
 package struct PurchaseMark: Hashable, Comparable, Sendable {
-    /// How many hexadecimal digits it has.
+    /// The number of hexadecimal digits.
     private static let length = 32
 
     package let text: String
 
-    /// `digest` is SHA-256.
+    /// `digest` computes SHA-256.
     package init(_ purchase: PurchaseID, in stream: Stream, digest: ([UInt8]) -> [UInt8]) {
         let name = "\(stream.project)\u{0}\(stream.environment.rawValue)\u{0}\(purchase)"
         text = String(digest(Array(name.utf8)).hexDigits.prefix(PurchaseMark.length))
     }
 
-    /// Reads it back.
+    /// Reads a mark from its text form.
     package init?(_ text: String) {
         let digits = Set("0123456789abcdef".utf8)
         guard text.utf8.count == PurchaseMark.length, text.utf8.allSatisfy(digits.contains) else {

@@ -1,6 +1,6 @@
-/// What happened, as it is kept for ever. Each carries its fact whole, so that it can be read alone.
+/// An event, which is kept permanently. Each event contains its whole fact, so that it can be read on its own.
 package enum Event: Hashable, Sendable {
-    // The project's own stream.
+    // Events in a project's own stream.
     case projectCreated(ProjectCreated)
     case keyCreated(KeyCreated)
     case keyRevoked(KeyRevoked)
@@ -9,32 +9,34 @@ package enum Event: Hashable, Sendable {
     /// The app with its new settings.
     case appSet(App)
     case appRemoved(AppRemoved)
-    /// How much the project's keys may credit; the operator decides.
+    /// Which apps the project's keys may add, as decided by the operator.
     case appAllowed(AppAllowance)
     case appDisallowed(AppAllowance)
     /// The new settings.
     case projectChanged(ProjectSettings)
-    /// From now on boundaries of the project's customers are published.
+    /// From this event on, the boundaries of the project's customers are published.
     case reconciliationStarted(ReconciliationStarted)
     case reconciliationFinished(ReconciliationFinished)
-    /// Events that instances have seen beyond the present end of the log are given up.
+    /// The operator accepted the loss of events that instances had seen beyond the current end of
+    /// the log.
     case logAccepted(LogAccepted)
     /// The endpoint with its new settings.
     case webhookSet(Webhook)
     case webhookRemoved(WebhookRemoved)
 
-    // What a store stated about a transaction that was not known before.
+    // A store's statements about a transaction that was not known before.
     case purchaseMade(TransactionFact)
     case subscriptionRenewed(TransactionFact)
-    /// A transaction that replaces another one's period, or the news that one was replaced.
+    /// A transaction that replaces another one's period, or a statement that one was replaced.
     case subscriptionUpgraded(TransactionFact)
-    // What a store newly stated about a known transaction.
+    // A store's new statements about a known transaction.
     case subscriptionExtended(TransactionFact)
     case purchaseRefunded(TransactionFact)
-    /// A family member's access was taken away.
+    /// A family member lost access.
     case purchaseRevoked(TransactionFact)
     case refundReversed(TransactionFact)
-    /// What the transaction is did not change; older evidence that says otherwise is now outdated.
+    /// The store restated the transaction without changing it. Older evidence that contradicts it
+    /// is now outdated.
     case purchaseRestated(TransactionFact)
     case renewalChanged(RenewalFact)
     case renewalRestated(RenewalFact)
@@ -42,17 +44,17 @@ package enum Event: Hashable, Sendable {
     case refundRequested(RefundFact)
     case refundDeclined(RefundFact)
     case consentRescinded(ConsentFact)
-    /// A customer belongs to a store account; in the account's own stream.
+    /// A customer joined a store account. Recorded in the account's own stream.
     case accountJoined(AccountJoined)
-    // What Deed tells the store about a requested refund.
+    // Deed's report to the store about a requested refund.
     case refundReportPrepared(RefundReportPrepared)
     case refundReported(RefundReported)
     case refundUnreported(RefundUnreported)
 
-    // Who holds a purchase.
+    // Changes of a purchase's holder.
     case purchaseAttached(PurchaseAttached)
     case purchaseDetached(PurchaseDetached)
-    // Whether support lets it give anything.
+    // Support's decisions on whether a purchase may give access.
     case purchaseBlocked(BlockChanged)
     case purchaseUnblocked(BlockChanged)
 
@@ -60,7 +62,7 @@ package enum Event: Hashable, Sendable {
     case grantChanged(GrantChanged)
     case grantRevoked(GrantRevoked)
 
-    // What staff want to remember of the customer.
+    // Staff's notes about the customer.
     case noteAdded(NoteAdded)
     case noteRemoved(NoteRemoved)
 
@@ -74,23 +76,24 @@ package enum Event: Hashable, Sendable {
     case orderClosed(OrderClosed)
     case tokenRegistered(TokenRegistered)
 
-    // The clock passed a boundary, or the catalog changed; these publish what reads know already.
+    // The clock passed a boundary, or the catalog changed. These events publish changes that reads
+    // already take into account.
     case accessStarted(AccessNotice)
     case accessEnded(AccessNotice)
     case accessEndingSoon(AccessNotice)
 
-    // One person's two ids, and a merge that was taken back.
+    // Two ids of one person were merged, or a merge was undone.
     case customerMerged(CustomerMerged)
     case customerJoined(CustomerJoined)
     case customerParted(CustomerParted)
     case customerUnmerged(CustomerUnmerged)
     case customerErased(CustomerErased)
-    /// Any of these of which only the type is kept, because the customer was erased later.
+    /// Any of the events above, reduced to its type because the customer was erased later.
     case erased(EventType)
 }
 
 extension Event {
-    /// Gives its type and its content to a reader. Each event stands here once.
+    /// Passes the event's type and content to a reader. This is the only list of all events.
     package func read<Reader: EventReader>(by reader: Reader) -> Reader.Result {
         switch self {
         case .projectCreated(let content): reader.read(.projectCreated, content)
@@ -156,12 +159,12 @@ extension Event {
     }
 }
 
-/// Nothing is left of what the event said.
+/// The content of an event that an erasure has emptied.
 private struct EmptiedContent: EventContent {
     var subject: EventSubject { .customer }
 }
 
-/// An event with its place in the ledger.
+/// An event and its place in the ledger.
 package struct RecordedEvent: Hashable, Sendable {
     package let stream: Stream
     package let version: Int64
@@ -190,7 +193,7 @@ package struct RecordedEvent: Hashable, Sendable {
     }
 }
 
-/// The circumstances of an event: when, who, why.
+/// The circumstances of an event: when it happened, who caused it, and why.
 package struct EventRecord: Hashable, Sendable {
     package var occurredAt: Instant
     package var recordedAt: Instant

@@ -1,23 +1,24 @@
-/// What an event says. Each type of content says once what follows from it for all events that have it.
+/// The content of an event. Each type of content defines the properties that all events with that content share.
 package protocol EventContent: Hashable, Sendable {
-    /// What it is about, beyond its stream.
+    /// The subject of the event, within its stream.
     var subject: EventSubject { get }
-    /// What evidence stated for it to happen; `nil` for what Deed or its callers decided.
+    /// The statement in evidence that caused the event; `nil` if Deed or one of its callers decided
+    /// it.
     var statedFact: StatedFact? { get }
-    /// The log's format that came with the newest of its members.
+    /// The log format that introduced the newest of its members.
     var newestMember: LogFormat { get }
-    /// Throws if the event gives the customer more than support staff may give.
+    /// Throws if the event gives the customer more than support staff are allowed to give.
     func require(within bounds: SupportBounds) throws(Refusal)
 }
 
-// Most contents are decided by someone, have their first form, and grant nothing.
+// Most contents result from decisions, have kept their first form, and grant nothing.
 extension EventContent {
     package var statedFact: StatedFact? { nil }
     package var newestMember: LogFormat { .first }
     package func require(within bounds: SupportBounds) throws(Refusal) {}
 }
 
-/// What an event is about, beyond its stream.
+/// The subject of an event, within its stream.
 package enum EventSubject: Hashable, Sendable {
     case project
     case customer
@@ -32,7 +33,7 @@ package enum EventSubject: Hashable, Sendable {
     case token(AccountToken)
     case entitlement(EntitlementID)
 
-    /// What sentences and answers call it; `nil` for what they call by its customer.
+    /// The subject's name in sentences and answers; `nil` if they use the customer's name instead.
     package var name: String? {
         switch self {
         case .purchase(let purchase): purchase.description
@@ -44,8 +45,8 @@ package enum EventSubject: Hashable, Sendable {
     }
 }
 
-/// Reads what an event is and says. Generic, because folds and tables ask often: an existential of a fact would
-/// be an allocation.
+/// Reads an event's type and content. It is generic because folds and tables call it often, and an existential would
+/// allocate memory for each fact.
 package protocol EventReader {
     associatedtype Result
     func read(_ type: EventType, _ content: some EventContent) -> Result
@@ -56,12 +57,13 @@ extension Event {
 
     package var subject: EventSubject { read(by: SubjectReader()) }
 
-    /// What evidence stated for the event to happen; `nil` for what Deed or its callers decided.
+    /// The statement in evidence that caused the event; `nil` if Deed or one of its callers decided
+    /// it.
     package var fact: StatedFact? { read(by: FactReader()) }
 
-    /// The log's format that a program must know to read the event: that of its type, or of the newest member
-    /// of its content. A released form is never changed: another one has another number, beside the reader of
-    /// this one.
+    /// The log format that a program must know to read the event: the format that introduced its type, or the newest
+    /// member of its content. A released form is never changed. A new form gets a new number, and the reader for the
+    /// old form stays.
     package var format: LogFormat { read(by: FormatReader()) }
 
     package var content: any EventContent { read(by: WholeReader()) }

@@ -1,32 +1,33 @@
-/// What is said of a type of events, in one place for all who ask. The file of its family has it.
+/// The description of an event type, defined once for all callers in the file of its family.
 package struct EventDescription: Sendable {
-    /// The stable name under which it is kept and shown.
+    /// The stable name that is stored and shown.
     package let name: String
     package let home: EventType.Home
-    /// The log's format with which it came. An older program refuses it by its name.
+    /// The log format that introduced the type. An older program that encounters the type refuses
+    /// it and gives its name.
     package let since: LogFormat
-    /// Whether a person can decide it. `list_acts.sql` has the same types, and so has the index for it.
+    /// Whether a person can decide it. `list_acts.sql` and its index list the same types.
     package let isAct: Bool
     package let explanation: Explanation
-    /// What a customer's page says of it; `nil` where no such page shows it.
+    /// The sentence on a customer's page; `nil` if those pages never show the event.
     package let sentence: EventSentence?
 
-    /// What an explanation of access says of it.
+    /// How an explanation of access treats the event.
     package enum Explanation: Sendable {
-        /// It is listed, and a sentence says who decided it and why.
+        /// It is listed with a sentence that says who decided it and why.
         case inWords(@Sendable (RecordedEvent) -> String?)
-        /// It is listed. The rule that follows from it has the words.
+        /// It is listed without a sentence, because the resulting rule already has one.
         case listed
-        /// It is left out, since no access follows from it.
+        /// It is left out, because it does not affect access.
         case leftOut
     }
 }
 
-/// Types of events about one subject.
+/// The event types for one subject.
 typealias EventFamily = [EventType: EventDescription]
 
 extension EventDescription {
-    /// An event of a project.
+    /// An event in a project's stream.
     static func ofProject(
         _ name: String, changesAnswers: Bool, isAct: Bool = true
     ) -> EventDescription {
@@ -35,7 +36,7 @@ extension EventDescription {
             isAct: isAct, explanation: .leftOut, sentence: nil)
     }
 
-    /// What evidence states of a customer.
+    /// A fact about a customer that evidence states.
     static func fact(
         _ name: String, _ sentence: EventSentence, _ explanation: Explanation
     ) -> EventDescription {
@@ -44,7 +45,7 @@ extension EventDescription {
             explanation: explanation, sentence: sentence)
     }
 
-    /// What Deed or its callers decide of a customer.
+    /// A decision about a customer by Deed or one of its callers.
     static func ofCustomer(
         _ name: String, _ sentence: EventSentence, _ explanation: Explanation = .leftOut,
         since: LogFormat = .first, isAct: Bool = false
@@ -55,11 +56,11 @@ extension EventDescription {
     }
 }
 
-/// An event that a person decided for a reason.
+/// An event that a person decided, with a reason.
 protocol Deed: EventContent {
     var reason: Reason { get }
     var ticket: Ticket? { get }
-    /// From when on it counts; `nil` for the moment when it was recorded.
+    /// When the decision takes effect; `nil` if it does when it is recorded.
     var effectiveAt: Instant? { get }
 }
 
@@ -68,7 +69,7 @@ extension Deed {
 }
 
 extension EventDescription.Explanation {
-    /// What a person did to the subject of the event.
+    /// A sentence about a person's act on the event's subject.
     static func deed(_ verb: String, _ rest: String = "") -> EventDescription.Explanation {
         .inWords { event in
             guard let deed = event.event.content as? any Deed, let name = deed.subject.name else {
@@ -82,10 +83,10 @@ extension EventDescription.Explanation {
 }
 
 extension RecordedEvent {
-    /// What the event is about, in the words of answers.
+    /// The subject of the event, as named in answers.
     package var subject: String { event.subject.name ?? stream.customer.text }
 
-    /// What an explanation says of the event: who decided it and why, and which token brought a purchase.
+    /// The sentence about the event in an explanation: who decided it and why, or which token brought a purchase.
     package var words: String? {
         guard case .inWords(let words) = event.type.explanation else { return nil }
         return words(self)

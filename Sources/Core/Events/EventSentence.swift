@@ -1,12 +1,12 @@
-/// The members of an event's content, as answers have them.
+/// The members of an event's content, as answers show them.
 package protocol EventMembers {
     func text(_ name: String) -> String?
     func flag(_ name: String) -> Bool
     func integer(_ name: String) -> Int64
 }
 
-/// An event as a sentence, without its end, its reason and its ticket. Names in braces stand for members of the
-/// content, and some for what several members say together.
+/// An event as a sentence without its final period, its reason and its ticket. Names in braces stand for members of the
+/// content, or for a phrase that combines several members.
 package struct EventSentence: Sendable, ExpressibleByStringLiteral {
     private let template: String
 

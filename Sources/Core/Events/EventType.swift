@@ -1,12 +1,12 @@
-/// The types of events. The file of each one's subject has its name and what else is said of it.
+/// The types of events. Their names and descriptions are in the files of their subjects.
 ///
-/// The numbers are for this program only: the log has the names.
+/// The raw values are used only within this program. The log contains the names.
 package enum EventType: Int, Hashable, Sendable, CaseIterable {
-    // A project's own stream.
+    // Events in a project's own stream.
     case projectCreated, keyCreated, keyRevoked, keyRotated, catalogChanged
     case appSet, appRemoved, appAllowed, appDisallowed, projectChanged
     case reconciliationStarted, reconciliationFinished, logAccepted, webhookSet, webhookRemoved
-    // What a store stated, and what followed for its accounts and requested refunds.
+    // Statements by a store, and their consequences for its accounts and requested refunds.
     case purchaseMade, subscriptionRenewed, subscriptionUpgraded, subscriptionExtended
     case purchaseRefunded, purchaseRevoked, refundReversed, purchaseRestated
     case renewalChanged, renewalRestated, appInstalled
@@ -39,7 +39,7 @@ extension EventType {
 
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 
-    /// The type with this name; `nil` if this release has none.
+    /// The type with this name; `nil` if this release does not know one.
     package init?(named name: String) {
         guard let type = EventType.named[name] else { return nil }
         self = type
@@ -54,31 +54,33 @@ extension EventType {
     }
     package var sentence: EventSentence? { EventType.descriptions[rawValue].sentence }
 
-    /// Which streams hold it, and what follows from that.
+    /// The kind of stream that contains the event, and the resulting properties.
     package enum Home: Hashable, Sendable {
-        /// A project's own stream. Answers about its customers may depend on some of its events.
+        /// A project's own stream. Some of its events may affect answers about the project's
+        /// customers.
         case project(changesAnswers: Bool)
-        /// The stream of an account of the store, which several customers may share.
+        /// The stream of a store account, which several customers may share.
         case account
-        /// A customer's stream. Evidence states facts; Deed and its callers decide the rest.
+        /// A customer's stream. Evidence states its facts. Deed and its callers decide everything
+        /// else.
         case customer(isFact: Bool)
     }
 
-    /// Whether evidence states it.
+    /// Whether the event is a fact stated by evidence.
     package var isFact: Bool { home == .customer(isFact: true) }
 
-    /// Whether answers about a project's customers may depend on it, where it is an event of the project.
+    /// Whether the event, if it is in a project's stream, may affect answers about the project's customers.
     package var changesAnswers: Bool { home != .project(changesAnswers: false) }
 
-    /// Whether its content goes when its customer is erased.
+    /// Whether erasing the customer removes its content.
     package var mayBeEmptied: Bool { !isOfProject && self != .customerErased }
 
-    /// Whether projects' own streams hold it.
+    /// Whether it belongs in projects' own streams.
     package var isOfProject: Bool {
         if case .project = home { true } else { false }
     }
 
-    /// Whether customers' own streams hold it.
+    /// Whether it belongs in customers' own streams.
     package var isOfCustomer: Bool {
         if case .customer = home { true } else { false }
     }

@@ -2,15 +2,15 @@
 package struct GrantGiven: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
-    /// From when on; of a grant that waits, from when on it waits.
+    /// When the grant starts. If it waits for other access to end, this is when the waiting starts.
     package let start: Instant
-    /// `nil`: until it is revoked.
+    /// `nil` if it lasts until it is revoked.
     package let end: Instant?
-    /// How long it lasts where it waits until nothing else gives the entitlement; `nil` where it does not wait.
+    /// How long the grant lasts if it starts only once nothing else gives the entitlement; `nil` for other grants.
     package let afterCurrent: CalendarDuration?
     package let reason: Reason
     package let ticket: Ticket?
-    /// What was to be expected of it at that moment.
+    /// The effect that the grant was expected to have when it was given.
     package let outlook: GrantOutlook
     package var subject: EventSubject { .grant(grant) }
 
@@ -30,11 +30,13 @@ package struct GrantGiven: Deed {
     }
 }
 
-/// What was known of a grant when it was given. Nothing is decided by it; it tells people what they did.
+/// The expected effect of a grant when it was given. It informs people and does not affect any decision.
 package struct GrantOutlook: Hashable, Sendable {
-    /// When a grant that waits was to begin; `nil` where what it waits for had no end, or where it does not wait.
+    /// When a waiting grant was expected to begin; `nil` if the access before it had no end, or if the grant does not
+    /// wait.
     package var begins: Instant?
-    /// What gave the entitlement for all of its time anyway, so that it changed no answer.
+    /// The source that already gave the entitlement for the grant's whole duration, so that the
+    /// grant did not change any answer.
     package var givenAnyway: Entitlement.Source?
 
     package init(begins: Instant? = nil, givenAnyway: Entitlement.Source? = nil) {
@@ -43,15 +45,15 @@ package struct GrantOutlook: Hashable, Sendable {
     }
 }
 
-/// An admin gave a grant another end.
+/// An admin changed a grant's end.
 package struct GrantChanged: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
-    /// `nil`: until it is revoked, or as long as the length says.
+    /// `nil` if it lasts until it is revoked, or if its end depends on its length.
     package let end: Instant?
-    /// How long it lasts once it begins, where it waits for that.
+    /// How long a waiting grant lasts once it begins.
     package let lasts: CalendarDuration?
-    /// When it was to begin by then, where it waits for that.
+    /// When a waiting grant was then expected to begin.
     package let begins: Instant?
     package let reason: Reason
     package let ticket: Ticket?
@@ -71,7 +73,7 @@ package struct GrantChanged: Deed {
     }
 }
 
-/// An admin took a grant back.
+/// An admin revoked a grant.
 package struct GrantRevoked: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID

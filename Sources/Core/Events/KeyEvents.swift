@@ -1,8 +1,8 @@
-/// What narrows a key, besides its role.
+/// Restrictions on a key, in addition to its role.
 package struct KeyLimits: Hashable, Sendable {
-    /// When it stops opening the project by itself.
+    /// When the key expires.
     package var expires: Instant?
-    /// The only environment that its calls may be about; `nil` for both.
+    /// The only environment in which it may be used; `nil` for both.
     package var environment: Environment?
 
     package init(expires: Instant? = nil, environment: Environment? = nil) {
@@ -13,7 +13,7 @@ package struct KeyLimits: Hashable, Sendable {
     package func hasExpired(at now: Instant) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
-/// A key got an end, because another one came in its place.
+/// A key got an expiration time because another key replaced it.
 package struct KeyRotated: EventContent {
     package let key: KeyID
     package let digest: String

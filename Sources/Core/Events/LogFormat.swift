@@ -1,7 +1,7 @@
-/// What the log may hold: types of events, members of payloads, and the rules by which they count.
+/// What the log may contain: event types, payload members, and the rules for applying them.
 ///
-/// The database says which number counts. A program reads and writes every number up to its own, decides by the
-/// database's, and writes nothing under a higher one.
+/// The database determines the format in effect. A program can read and write every format up to its own newest one. It
+/// decides by the format in effect, and does not write anything that needs a higher one.
 package struct LogFormat: Hashable, Comparable, Sendable {
     package let number: Int
 
@@ -16,6 +16,6 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     /// came with it, and the reasons why a key was revoked and a catalog replaced.
     package static let readings = LogFormat(2)
 
-    /// The newest one that this program knows.
+    /// The newest format that this program knows.
     package static let own = readings
 }

@@ -1,9 +1,9 @@
-/// What the events of a merge, and of its undoing, say alike.
+/// The members that the events of a merge and of its undoing share.
 package struct MergeAct: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
     package let at: Instant
-    /// How many events of the same stream follow as a part of it.
+    /// How many of the events that follow in the same stream belong to the same merge or undo.
     package fileprivate(set) var following: Int
 
     package init(reason: Reason, ticket: Ticket?, at: Instant, following: Int = 0) {
@@ -14,13 +14,13 @@ package struct MergeAct: Hashable, Sendable {
     }
 }
 
-/// This customer was merged into another one, which got everything that it had.
+/// This customer was merged into another one, who received everything that this customer had.
 package struct CustomerMerged: EventContent {
     package let into: CustomerID
-    /// The customer whose merge took this one along; `nil` where it was merged itself.
+    /// The customer whose merge brought this one along; `nil` if this customer was merged directly.
     package let through: CustomerID?
     package fileprivate(set) var act: MergeAct
-    /// What left besides the purchases, each of which has its own event.
+    /// The belongings that left, except purchases, each of which has its own event.
     package let left: BelongingNames
     package var subject: EventSubject { .customer }
 
@@ -35,13 +35,13 @@ package struct CustomerMerged: EventContent {
     }
 }
 
-/// Another customer became a part of this one, and all that it had came along.
+/// Another customer was merged into this one, with everything that the other customer had.
 package struct CustomerJoined: EventContent {
     package let from: CustomerID
-    /// The customers merged into that one before.
+    /// The customers who had been merged into that customer before.
     package let others: [CustomerID]
     package fileprivate(set) var act: MergeAct
-    /// What came besides the purchases, each of which has its own event.
+    /// The belongings that arrived, except purchases, each of which has its own event.
     package let belongings: Belongings
     package var subject: EventSubject { .customer }
 
@@ -55,7 +55,7 @@ package struct CustomerJoined: EventContent {
     }
 }
 
-/// A merge was taken back: what had come with that customer, and was still here, went back.
+/// A merge was undone: everything that had come with that customer and was still here went back.
 package struct CustomerParted: EventContent {
     package let to: CustomerID
     package fileprivate(set) var act: MergeAct
@@ -69,7 +69,8 @@ package struct CustomerParted: EventContent {
     }
 }
 
-/// This customer is one of its own again, with what had gone along and was still there.
+/// This customer's merge was undone. The customer has everything back that was still with the other
+/// customer.
 package struct CustomerUnmerged: EventContent {
     package let from: CustomerID
     package fileprivate(set) var act: MergeAct
@@ -84,7 +85,7 @@ package struct CustomerUnmerged: EventContent {
 }
 
 extension Event {
-    /// What went along with the customer besides purchases, for the stream where it arrives.
+    /// The customer's belongings except purchases, as recorded in the stream that receives them.
     package var broughtBelongings: Belongings? {
         switch self {
         case .customerJoined(let joined): joined.belongings
@@ -93,7 +94,7 @@ extension Event {
         }
     }
 
-    /// Why and when customers were merged or parted.
+    /// When and why customers were merged or separated.
     package var mergeAct: MergeAct? {
         switch self {
         case .customerMerged(let merged): merged.act
@@ -104,7 +105,7 @@ extension Event {
         }
     }
 
-    /// The same with the number of events that follow as a part of it.
+    /// The same event with the number of events that follow it in the same merge or undo.
     fileprivate func followed(by count: Int) -> Event {
         switch self {
         case .customerMerged(var merged):
@@ -123,7 +124,7 @@ extension Event {
         }
     }
 
-    /// The names of what went along with a customer, in either stream.
+    /// The names of the belongings that moved with a customer, in either stream.
     package var movedBelongings: BelongingNames? {
         switch self {
         case .customerMerged(let merged): merged.left
@@ -134,7 +135,7 @@ extension Event {
 }
 
 extension [Event] {
-    /// The events of a merge in one stream, of which the first one says how many follow.
+    /// The events of a merge in one stream. The first one says how many follow.
     var counted: [Event] {
         guard let first else { return [] }
         return [first.followed(by: count - 1)] + dropFirst()

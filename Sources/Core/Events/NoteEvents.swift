@@ -1,4 +1,4 @@
-/// Staff wrote something down about a customer.
+/// Staff added a note about a customer.
 package struct NoteAdded: EventContent {
     package let note: NoteID
     package let text: NoteText
@@ -12,7 +12,7 @@ package struct NoteAdded: EventContent {
     }
 }
 
-/// Staff took a note off a customer's list. The log still has its text.
+/// Staff removed a note from a customer's list. The log still has its text.
 package struct NoteRemoved: EventContent {
     package let note: NoteID
     package let reason: Reason

@@ -1,10 +1,10 @@
-/// The back end announced a purchase before it happens.
+/// The back end announced a purchase in advance.
 package struct OrderOpened: EventContent {
     package let order: OrderID
     package let token: AccountToken
     package let product: ProductID?
     package let openedAt: Instant
-    /// When it is stale.
+    /// When the order expires.
     package let expires: Instant
     package var subject: EventSubject { .order(order) }
 
@@ -39,7 +39,7 @@ package struct OrderClosed: EventContent {
     package enum Cause: Hashable, Sendable {
         case stale
         case cancelled(Reason, ticket: Ticket?)
-        /// Support gave by other means what the purchase would have brought.
+        /// Support gave what the purchase would have given by other means.
         case settled(Reason, ticket: Ticket?)
     }
     package let order: OrderID
@@ -54,7 +54,8 @@ package struct OrderClosed: EventContent {
     }
 }
 
-/// The back end told that a token is the customer's, and with it every purchase that carries it.
+/// The back end registered a token as the customer's. Every purchase that carries the token belongs
+/// to that customer.
 package struct TokenRegistered: EventContent {
     package let token: AccountToken
     package var subject: EventSubject { .token(token) }

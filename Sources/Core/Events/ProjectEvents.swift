@@ -8,15 +8,15 @@ package struct ProjectCreated: EventContent {
     }
 }
 
-/// A key to a project was made. Only its digest is known.
+/// A key to a project was created. Only its digest is stored.
 package struct KeyCreated: EventContent {
     package let key: KeyID
     package let role: Role
     package let name: String
-    /// SHA-256 of the key, in hexadecimal.
+    /// The SHA-256 of the key, in hexadecimal.
     package let digest: String
     package let limits: KeyLimits
-    /// The key in whose place it came.
+    /// The key that this one replaces.
     package let replaced: KeyID?
     package var subject: EventSubject { .key(digest: digest) }
 
@@ -33,7 +33,7 @@ package struct KeyCreated: EventContent {
     }
 }
 
-/// A key to a project stopped opening it.
+/// A project's key was revoked.
 package struct KeyRevoked: EventContent {
     package let key: KeyID
     package let digest: String
@@ -55,10 +55,12 @@ package struct KeyRevoked: EventContent {
     }
 }
 
-/// What a key may do: a set of permissions. A reader's are in every other one, and an admin has all.
+/// A key's role, which is a set of permissions. Every other role includes the reader's permissions, and an admin has
+/// all permissions.
 package enum Role: String, Hashable, Sendable, CaseIterable {
     case reader
-    /// Support staff: within the project's limits, with a ticket for each act, and without prices.
+    /// Support staff. They act within the project's limits, give a ticket for each act, and do not
+    /// see prices.
     case support
     case backend
     case admin
@@ -73,22 +75,23 @@ package enum Role: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What a key may do.
+/// A permission that a key can have.
 package enum Permission: Hashable, Sendable {
     case read
-    /// Give customers what they lack, as support staff do.
+    /// Give customers what they are missing, as support staff do.
     case help
-    /// Hand in what customers bought and spent.
+    /// Submit customers' purchases and spends.
     case submit
-    /// Say that two customers are one person; back ends only as far as the project lets them.
+    /// Merge two customers who are the same person. Back ends may do so only as far as the project
+    /// allows.
     case merge
-    /// Decide about customers, and about the project.
+    /// Make decisions about customers and about the project.
     case administer
 }
 
 /// The project's catalog was replaced.
 package struct CatalogChanged: EventContent {
-    /// 1 for the first catalog of a project, and one more with each.
+    /// 1 for a project's first catalog, and incremented with each new one.
     package let version: Int64
     package let catalog: Catalog
     /// `nil` if none was given.
@@ -107,8 +110,8 @@ package struct CatalogChanged: EventContent {
     }
 }
 
-/// An operator said that the log counts as it is, though it may lack what was seen of it: after a backup was
-/// restored, or after commits were lost in a failover. Each project is told, under the same id.
+/// An operator accepted the log as it is, although it may lack events that were seen before a backup was restored or
+/// before a failover lost commits. Each project records the acceptance under the same id.
 package struct LogAccepted: EventContent {
     package let acceptance: AcceptanceID
     package let reason: Reason
@@ -122,7 +125,7 @@ package struct LogAccepted: EventContent {
     }
 }
 
-/// An app was taken out of the project.
+/// An app was removed from the project.
 package struct AppRemoved: EventContent {
     package let key: AppKey
     package var subject: EventSubject { .app(key) }
@@ -132,7 +135,7 @@ package struct AppRemoved: EventContent {
     }
 }
 
-/// What the operator lets keys of a project add to it: one app, or any.
+/// Which apps the operator lets the project's keys add: one app, or any app.
 package enum AppAllowance: EventContent {
     case app(AppKey)
     case any

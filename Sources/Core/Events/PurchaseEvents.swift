@@ -1,19 +1,19 @@
-/// A purchase came to this customer from another one, whole.
+/// A whole purchase moved to this customer from another one.
 package struct PurchaseAttached: EventContent {
     package let purchase: PurchaseID
     package let from: CustomerID
     package let cause: MoveCause
     package let at: Instant
-    /// The facts that count of all that were stated about it.
+    /// The facts that prevail among all facts stated about it.
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
     package let refunds: [RefundFact]
     package let reports: [RefundReport]
-    /// The account tokens of statements that others outweigh: these facts alone would not tell of them.
+    /// The account tokens in outweighed statements. The prevailing facts do not contain them.
     package let earlierTokens: [CarriedToken]
-    /// What support blocked of it, in order of time.
+    /// Support's blocks on the purchase, in chronological order.
     package let blocks: [Block]
-    /// How it had come to the customer with whom it came, where both are one person.
+    /// How the purchase had reached its previous holder, if that customer is the same person.
     package let arrived: Arrival?
 
     package var subject: EventSubject { .purchase(purchase) }
@@ -40,7 +40,7 @@ package struct PurchaseAttached: EventContent {
     }
 }
 
-/// Support blocked a purchase from that instant on, or took that back.
+/// Support blocked a purchase from that instant on, or lifted the block.
 package struct BlockChanged: EventContent {
     package let purchase: PurchaseID
     package let at: Instant
@@ -56,7 +56,7 @@ package struct BlockChanged: EventContent {
     }
 }
 
-/// A purchase left this customer for another one.
+/// A purchase moved from this customer to another one.
 package struct PurchaseDetached: EventContent {
     package let purchase: PurchaseID
     package let to: CustomerID
@@ -76,19 +76,19 @@ package struct PurchaseDetached: EventContent {
 package enum MoveCause: Hashable, Sendable {
     /// It had no holder, and the new holder proved it first.
     case claimed
-    /// The new holder proved it, and the project's policy let it go.
+    /// The new holder proved it, and the project's policy allowed the transfer.
     case transferred
-    /// Its evidence carries this token, which is the new holder's.
+    /// Its evidence carries this token, which belongs to the new holder.
     case named(AccountToken)
     case admin(Reason, ticket: Ticket?)
-    /// An admin took an earlier move back.
+    /// An admin undid an earlier move.
     case undone(Reason, ticket: Ticket?)
-    /// Its holder became a part of the new one.
+    /// Its holder was merged into the new one.
     case merged
-    /// That was taken back.
+    /// That merge was undone.
     case unmerged
 
-    /// Whether a person decided it, even against the evidence.
+    /// Whether a person decided the move, even against the evidence.
     package var isOfAdmin: Bool {
         switch self {
         case .admin, .undone: true
@@ -96,10 +96,11 @@ package enum MoveCause: Hashable, Sendable {
         }
     }
 
-    /// Whether the purchase stays with the same person, and stands there as it stood before.
+    /// Whether the purchase stays with the same person, so that its standing does not change.
     var isOfMerge: Bool { self == .merged || self == .unmerged }
 
-    /// Whether the cool-down against moves there and back begins with it.
+    /// Whether the move starts the cool-down, which prevents purchases from being moved back and
+    /// forth.
     var coolsDown: Bool {
         switch self {
         case .transferred, .admin, .undone: true
@@ -108,7 +109,7 @@ package enum MoveCause: Hashable, Sendable {
     }
 }
 
-/// A customer handed in the app transaction of an account of the store, and may use that account.
+/// A customer submitted the app transaction of a store account, and may use that account.
 package struct AccountJoined: EventContent {
     package let account: AppTransactionID
     package let customer: CustomerID
@@ -132,7 +133,7 @@ extension EventType {
                 return "Purchase \(attached.purchase) came from another customer at \(instant): "
                     + "it carries the account token \(token), which is this customer's."
             }, isAct: true),
-        // A purchase that moved away gives no access here.
+        // A purchase that moved away no longer gives access here.
         .purchaseDetached: .ofCustomer(
             "purchase.detached", "{purchase} went to {to}", isAct: true),
         .purchaseBlocked: .ofCustomer(

@@ -1,4 +1,4 @@
-/// The report to the store about a requested refund. However often it has to be sent, it stays the same.
+/// The report to the store about a requested refund. Its content stays the same, no matter how often it has to be sent.
 package struct RefundReportPrepared: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
@@ -23,7 +23,7 @@ package struct RefundReportPrepared: EventContent {
     }
 }
 
-/// The store has the report that was prepared.
+/// The store has received the prepared report.
 package struct RefundReported: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
@@ -35,18 +35,18 @@ package struct RefundReported: EventContent {
     }
 }
 
-/// The store got no report about a requested refund, and will get none.
+/// The store has not received a report about a requested refund, and will not receive one.
 package struct RefundUnreported: EventContent {
     package enum Why: String, Hashable, Sendable {
-        /// The store waits no longer.
+        /// The store no longer accepts reports about the request.
         case tooLate = "too_late"
-        /// The store does not take it.
+        /// The store rejects the report.
         case refused
     }
     package let request: NewsID
     package let purchase: PurchaseID
     package let why: Why
-    /// What stood in the way, as far as it is known.
+    /// The obstacle, if known.
     package let detail: String?
     package var subject: EventSubject { .purchase(purchase) }
 

@@ -1,4 +1,4 @@
-/// What evidence stated, by the kind of its fact.
+/// A statement in evidence, by the kind of its fact.
 package enum StatedFact: Hashable, Sendable {
     case transaction(TransactionFact)
     case renewal(RenewalFact)
@@ -34,12 +34,12 @@ extension ConsentFact: EventContent {
 }
 
 extension Event {
-    /// The store's transaction that the event states something about.
+    /// The store's transaction that the event is about.
     package var transactionFact: TransactionFact? {
         if case .transaction(let fact) = fact { fact } else { nil }
     }
 
-    /// When it happened by the clock of the store, for what a store reported.
+    /// When the reported event happened, by the store's clock.
     package var statedAt: Instant? {
         switch fact {
         case .transaction(let fact): moment(of: fact)
@@ -51,7 +51,7 @@ extension Event {
         }
     }
 
-    /// When what the event says of a transaction happened.
+    /// When the event that this fact reports happened.
     private func moment(of fact: TransactionFact) -> Instant {
         switch type {
         case .purchaseMade, .subscriptionRenewed: fact.purchased

@@ -1,7 +1,7 @@
 /// An app whose evidence Deed accepts.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
-    /// Apple's numeric id for the app, compared if the evidence names one.
+    /// Apple's numeric id of the app. It is compared with the evidence if that names one.
     package let appleID: Int64?
     package let environments: Set<Environment>
 
@@ -15,9 +15,9 @@ package struct TrustedApp: Hashable, Sendable {
     }
 }
 
-/// The data by which a notification describes itself.
+/// A notification's own description of itself.
 package struct NotificationHead: Hashable, Sendable {
-    /// The same in all deliveries of one notification.
+    /// The notification's id, which is the same for every delivery.
     package let id: String
     package let type: String
     package let subtype: String?
@@ -33,16 +33,18 @@ package struct NotificationHead: Hashable, Sendable {
 
 /// Evidence as received. Nothing in it is trusted yet.
 package struct RawEvidence: Hashable, Sendable {
-    /// The maximum size of evidence that is read.
+    /// The maximum size of evidence that Deed reads.
     package static let byteLimit = 4 << 20
 
     package let kind: EvidenceKind
     package let bytes: [UInt8]
-    /// How the evidence arrived. Receipts and notifications are ranked by their kind instead.
+    /// Ranks the evidence by the way it arrived. Receipts and notifications are ranked by their
+    /// kind instead.
     package let rank: Rank
-    /// The SHA-256 of the bytes, if it has been computed and the evidence has no wrapping.
+    /// The SHA-256 of the bytes, if it has been computed and the evidence does not have a wrapping.
     package let digest: [UInt8]?
-    /// The app named by proven evidence that came along. Renewal info does not name an app itself.
+    /// The app named by verified evidence that arrived together with this evidence. Renewal info
+    /// does not name an app itself.
     package var companion: AppID?
 
     package init(
@@ -59,12 +61,13 @@ package struct RawEvidence: Hashable, Sendable {
     package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 
-/// The unproven claims of evidence about itself, just enough to know which store to ask.
+/// The evidence's unverified claims about itself. They are just sufficient to decide which store to
+/// ask.
 package struct EvidenceHeading: Hashable, Sendable {
     /// The SHA-256 of the evidence without its wrapping.
     package let digest: [UInt8]
-    /// The name of its kind, as text because a queued item may be of a kind unknown to this
-    /// release.
+    /// The name of the evidence's kind. This is text because a queued item may be of a kind unknown
+    /// to this release.
     package let kind: String
     package let environment: Environment
     package let app: AppID
@@ -77,7 +80,7 @@ package struct EvidenceHeading: Hashable, Sendable {
     }
 }
 
-/// The statements of evidence, once it is proven to come from the store and to be for a trusted
+/// What evidence states, once it has been verified to come from the store and to concern a trusted
 /// app.
 package struct ProvenEvidence: Hashable, Sendable {
     package let kind: EvidenceKind
@@ -86,7 +89,7 @@ package struct ProvenEvidence: Hashable, Sendable {
     package let facts: Facts
     /// `nil` unless the evidence is a notification.
     package let notification: NotificationHead?
-    /// The evidence in its stored form.
+    /// The evidence in the form in which it is stored.
     package let record: EvidenceRecord
 
     package init(
@@ -104,18 +107,18 @@ package struct ProvenEvidence: Hashable, Sendable {
 
 /// Why evidence is refused.
 package struct RefusedEvidence: Error, Hashable, Sendable {
-    /// The stable code that programs compare.
+    /// The stable code, for comparison by programs.
     package let code: String
-    /// The problem with the evidence, in one sentence.
+    /// A sentence that describes the problem with the evidence.
     package let sentence: String
     package let cure: Cure
 
-    /// The remedy that may make the same bytes acceptable later.
+    /// A remedy after which the same bytes may become acceptable.
     package enum Cure: Hashable, Sendable {
         case none
         case time
-        /// The evidence matches none of the apps as configured, so an operator has to change the
-        /// app.
+        /// The evidence does not match any app as currently configured, so an operator has to
+        /// change the app's settings.
         case settingTheApp
     }
 
@@ -127,14 +130,14 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
 }
 
 extension App {
-    /// The app for checking evidence. Evidence from either environment is accepted.
+    /// The app as used for checking evidence. Evidence from either environment is accepted.
     package var trusted: TrustedApp {
         TrustedApp(id: key.id, appleID: appleID)
     }
 }
 
 extension [UInt8] {
-    /// Lower-case hexadecimal digits, the form in which digests are written.
+    /// The bytes as lower-case hexadecimal digits, which is how digests are written.
     package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []

@@ -2,30 +2,32 @@
 package struct EvidenceKind: Hashable, Sendable {
     package enum Content: Sendable {
         case purchases
-        /// Proof that an app was installed. It does not name a purchase or a customer.
+        /// Proof that an app was installed. It does not name any purchase or customer.
         case installation
         /// A report that the store sends on its own initiative.
         case news
     }
 
-    /// How evidence of this kind is proven.
+    /// How evidence of this kind is verified.
     package enum Proof: Sendable {
         /// The store's signature.
         case signature
-        /// The signature or the store's word, depending on the app's settings.
+        /// The store's signature or its word, depending on the app's settings.
         case signatureOrWord
-        /// Only the store's word: the evidence names the thing to ask the store about.
+        /// Only the store's word. The evidence names the purchase to ask the store about.
         case word
-        /// A download by Deed's own client. Evidence of this kind never counts if it is submitted.
+        /// The connection over which Deed's own client downloaded it. Evidence of this kind never
+        /// counts if it is submitted.
         case connection
     }
 
     package let store: Store
-    /// The kind's name in the database and in answers, unique among the kinds of all stores.
+    /// The kind's name in the database and in answers. It is unique across all stores.
     package let word: String
     package let content: Content
     package let proof: Proof
-    /// Whether the evidence names its app. Otherwise it counts only together with a transaction.
+    /// Whether the evidence names its app. If it does not, it counts only together with a
+    /// transaction.
     package let namesApp: Bool
 
     package init(
@@ -39,7 +41,7 @@ package struct EvidenceKind: Hashable, Sendable {
         self.namesApp = namesApp
     }
 
-    /// Whether the store must be asked about it, for an app with this receipt judge.
+    /// Whether only the store can judge the evidence, given who judges the app's receipts.
     package func isForStore(_ judge: ReceiptJudge) -> Bool {
         proof == .word || proof == .signatureOrWord && judge == .store
     }

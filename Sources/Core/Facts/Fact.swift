@@ -6,7 +6,7 @@ package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
 }
 
-/// Which evidence prevails if the time of signing does not decide. The higher rank wins.
+/// Decides which evidence prevails if the signing times do not. The higher rank wins.
 package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case offlineReceipt = 1
     case verifyReceiptReply = 2
@@ -28,7 +28,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// The purchase that a fact belongs to: everything that shares one original transaction.
+/// The purchase to which a fact belongs: everything with the same original transaction.
 package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let store: Store
     package let original: TransactionID
@@ -38,7 +38,7 @@ package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertib
         self.original = original
     }
 
-    /// Reads `apple:2000000123`; the store's name ends at the first colon.
+    /// Reads a text such as `apple:2000000123`. The store's name ends at the first colon.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let store = Store(rawValue: String(parts[0])),
@@ -63,9 +63,11 @@ package struct TransactionFact: Hashable, Sendable {
     package var transaction: TransactionID
     package var original: TransactionID
     package var product: ProductID
-    /// `nil` if it comes from legacy evidence that does not state the kind. The catalog then does.
+    /// `nil` for legacy evidence that does not state the kind. In that case, the catalog determines
+    /// it.
     package var kind: ProductKind?
-    /// The store's word for a kind unknown to this release. The catalog says what the kind is.
+    /// The store's word for a kind unknown to this release. In that case, the catalog determines
+    /// the kind.
     package var unknownKind: StoreWord?
     package var purchased: Instant
     package var originallyPurchased: Instant?
@@ -80,19 +82,19 @@ package struct TransactionFact: Hashable, Sendable {
     package var price: Price?
     /// The store's name for the subscription group.
     package var group: String?
-    /// The store's name for one period of a subscription. It is the same in all evidence for the
-    /// period.
+    /// The store's name for one period of a subscription. All evidence for the period uses the same
+    /// name.
     package var lineItem: String?
     /// The purchase that this one continues, if a bundle or a move gave it a new id.
     package var previousOriginal: TransactionID?
     /// The position of the period in a commitment to several periods.
     package var commitment: Commitment?
-    /// The items sold, if the product only represents them.
+    /// The items sold; empty unless the product only represents other products.
     package var items: [SoldItem]
-    /// How much of the quantity was refunded, if the store counts it.
+    /// How many units of the quantity were refunded, if the store counts them.
     package var refundedQuantity: Int64?
     /// The complete answer from a store that states the current state of its purchases. The other
-    /// members are then those of the answer's first item.
+    /// members then describe the first item in the answer.
     var answer: Shared<Reading>?
     package var signedAt: Instant
     package var rank: Rank
@@ -171,7 +173,8 @@ package struct RenewalFact: Hashable, Sendable {
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 }
 
-/// What verified evidence states about an app: which version a customer first installed, and when.
+/// What verified evidence states about a customer's copy of an app: the version first installed,
+/// and the time of installation.
 package struct AppFact: Hashable, Sendable {
     package var store: Store
     package var environment: Environment
@@ -196,7 +199,7 @@ package struct AppFact: Hashable, Sendable {
     }
 }
 
-/// All statements of one piece of verified evidence.
+/// Everything that one piece of verified evidence states.
 package struct Facts: Hashable, Sendable {
     package var transactions: [TransactionFact] = []
     package var renewals: [RenewalFact] = []
@@ -206,7 +209,7 @@ package struct Facts: Hashable, Sendable {
     package init() {}
 }
 
-/// A store's revocation of a transaction, or of a family member's access to it.
+/// A store's revocation of a transaction, or of a family member's access to the transaction.
 package struct Revocation: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case other
@@ -222,7 +225,7 @@ package struct Revocation: Hashable, Sendable {
     package var at: Instant
     package var reason: Reason?
     package var extent: Extent?
-    /// The share refunded, in thousandths of a percent.
+    /// The refunded share, in thousandths of a percent.
     package var milliPercent: Int64?
 
     package init(at: Instant) {
@@ -230,7 +233,7 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
-/// The terms of a period, if they differ from the regular ones.
+/// The terms of a period that differ from the regular terms.
 package struct Offer: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case introductory
@@ -257,10 +260,10 @@ package struct Offer: Hashable, Sendable {
     }
 }
 
-/// One of the items sold in a transaction whose product represents all of them.
+/// One of the items sold in a transaction whose product represents all of these items.
 package struct SoldItem: Hashable, Sendable {
     package let product: ProductID
-    /// When the item was revoked, alone or with the others.
+    /// When the item was revoked, either alone or together with the others.
     package let revokedAt: Instant?
 
     package init(_ product: ProductID, revokedAt: Instant? = nil) {
@@ -269,9 +272,10 @@ package struct SoldItem: Hashable, Sendable {
     }
 }
 
-/// A promise to pay for several consecutive periods, each at its start. Access follows the periods.
+/// A promise to pay for several consecutive periods, each at its start. Access is given period by
+/// period.
 package struct Commitment: Hashable, Sendable {
-    /// Counted from 1.
+    /// The number of the period, counted from 1.
     package let period: Int64
     package let periods: Int64
     /// When the last period ends, unless a payment is late.

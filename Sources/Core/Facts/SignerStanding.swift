@@ -1,8 +1,8 @@
-/// What is known about the signer before any of the evidence is proven. It shows how costly the
-/// proof will be.
+/// What is known about the signer before the evidence is verified. This shows how costly the
+/// verification will be.
 package enum SignerStanding: Hashable, Sendable {
-    /// A signature with the same certificates was recently found genuine. Another one costs a
-    /// single check.
+    /// A signature with the same certificates was recently found genuine. Verifying another one
+    /// takes a single check.
     case believed
     /// The certificates were recently refused.
     case refused(RefusedEvidence)

@@ -1,5 +1,5 @@
-/// Xcode numbers transactions from 0 on each developer's machine, and again after each reset. To be
-/// unique, the ids of its transactions include the signer and the time of purchase:
+/// Xcode numbers transactions from 0 on each developer's machine, and starts again after each
+/// reset. To be unique, the ids of these transactions include the signer and the time of purchase:
 /// `xcode-1a2b3c4d-1697679936-2`.
 extension Identifier<TransactionKind> {
     fileprivate static var xcodePrefix: String { "xcode-" }
@@ -10,10 +10,11 @@ extension Identifier<TransactionKind> {
         try self.init("\(TransactionID.xcodePrefix)\(signer)-\(second)-\(number)")
     }
 
-    /// Whether a developer's machine created the transaction. The store's own ids are numbers.
+    /// Whether the transaction was created on a developer's machine. Ids assigned by the store
+    /// itself are numbers.
     package var isOfXcode: Bool { text.hasPrefix(TransactionID.xcodePrefix) }
 
-    /// The id that the app on the device uses.
+    /// The id that the app on the device uses for the transaction.
     package var onDevice: String {
         isOfXcode
             ? String(text.split(separator: "-", maxSplits: 3).last ?? "") : text

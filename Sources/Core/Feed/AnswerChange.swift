@@ -7,10 +7,10 @@ package struct AnswerChange: Hashable, Sendable {
     }
     package let entitlement: EntitlementID
     package let kind: Kind
-    /// The entitlement before the event; `nil` if it had never been held.
+    /// The entitlement before the event; `nil` if the customer had never held it.
     package let before: Entitlement?
-    /// The entitlement after the event; `nil` if it is not held and, as far as the log shows, never
-    /// was.
+    /// The entitlement after the event; `nil` if the customer does not hold it and, as far as the
+    /// log shows, never did.
     package let after: Entitlement?
 
     fileprivate init?(_ id: EntitlementID, _ before: Entitlement?, _ after: Entitlement?) {
@@ -31,15 +31,15 @@ package struct AnswerChange: Hashable, Sendable {
         (before, after) = (nil, nil)
     }
 
-    /// The changes caused by an erasure, in order of entitlement. The details of what was held are
-    /// left out.
+    /// The changes caused by an erasure, sorted by entitlement. They do not include details of the
+    /// access that ended.
     static func all(by erased: CustomerErased) -> [AnswerChange] {
         (erased.ended.map { AnswerChange($0, .ended) }
             + erased.dropped.map { AnswerChange($0, .changed) })
             .sorted { $0.entitlement < $1.entitlement }
     }
 
-    /// The differences between two answers about a customer, in order of entitlement.
+    /// The differences between two answers about a customer, sorted by entitlement.
     package static func all(from before: [Entitlement], to after: [Entitlement]) -> [AnswerChange] {
         if before == after { return [] }
         var changes: [AnswerChange] = []
@@ -53,14 +53,14 @@ package struct AnswerChange: Hashable, Sendable {
     }
 }
 
-/// The catalog that applies to the answers at an event.
+/// Which catalog applies to the answers at an event.
 package enum WantedCatalog: Hashable, Sendable {
     case version(Int64)
-    /// The last catalog that applied before the instant, up to this version.
+    /// The last catalog that took effect before the instant, up to this version.
     case last(before: Instant, through: Int64)
 
-    /// The catalog in force at the event. For a boundary, that is the catalog at the time of the
-    /// boundary, no matter when it was published.
+    /// The catalog in effect at the event. For a boundary, this is the catalog at the time of the
+    /// boundary, regardless of when the boundary was published.
     package init(_ recorded: RecordedEvent) {
         self = .version(recorded.catalogVersion)
         guard let notice = recorded.event.notice else { return }
@@ -75,7 +75,8 @@ package enum WantedCatalog: Hashable, Sendable {
 }
 
 extension [CatalogEdition] {
-    /// The wanted edition in a list of consecutive ones; `nil` if it may be missing.
+    /// The wanted edition from a list of consecutive editions; `nil` if the list may not reach far
+    /// enough.
     package subscript(wanted: WantedCatalog) -> CatalogEdition? {
         switch wanted {
         case .version(let version): return last { $0.version == version }

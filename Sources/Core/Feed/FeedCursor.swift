@@ -1,25 +1,25 @@
-/// A position in every shard of the log, which a reader of a project's feed passes from page to
-/// page.
+/// A position in every shard of the log, which a reader of a project's feed passes from one page to
+/// the next.
 ///
-/// It is written as digits of five bits each. Even with a long number for every shard, its length
-/// stays far below the limit.
+/// It is written as digits of five bits each. Even if every shard has a long number, the text stays
+/// far below the length limit.
 package struct FeedCursor: Hashable, Sendable {
     package static let lengthLimit = 1024
     private static let form: UInt64 = 1
 
     /// The last position before the cursor in each shard, by shard number.
     package let place: [Int64]
-    /// Distinguishes the events at these positions from other events that may take their place
-    /// after a failover.
+    /// Distinguishes the events at these positions from others that may take their places after a
+    /// failover.
     package let marks: PlaceMarks
-    /// The shard with which the next page begins. With short pages, this lets every shard have its
-    /// turn.
+    /// The shard with which the next page begins. It rotates, so that every shard gets its turn
+    /// even if pages are short.
     package let turn: Int
     package let givenAt: Instant
     /// When the project was created. It distinguishes projects with the same name in different
     /// databases.
     package let origin: Instant
-    /// The losses that had been accepted when the cursor was given.
+    /// The losses that had been accepted when the cursor was issued.
     package let losses: AcceptedLosses
 
     package init(
@@ -35,7 +35,7 @@ package struct FeedCursor: Hashable, Sendable {
         self.losses = losses
     }
 
-    /// Reads a cursor from the project's feed.
+    /// Reads a cursor that belongs to the project's feed.
     package init(_ text: String, of project: ProjectID) throws(InvalidCursor) {
         guard text.utf8.count <= FeedCursor.lengthLimit, var digits = CursorDigits(reading: text),
             digits.next() == FeedCursor.form
@@ -73,8 +73,7 @@ package struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// Distinguishes the events at a position in every shard from other events that may take their
-/// place.
+/// Distinguishes the events at a position in every shard from others that may take their places.
 package struct PlaceMarks: Hashable, Sendable {
     /// Each shard's mark; `nil` if only the hash is known.
     private let each: [UInt64]?
@@ -94,7 +93,7 @@ package struct PlaceMarks: Hashable, Sendable {
         (each, self.hash) = (marks, hash.value >> 24)
     }
 
-    /// The marks of a combined position, for which some shards come from `other`.
+    /// The marks of a combined position, in which the positions of some shards come from `other`.
     package func taking(
         _ other: PlaceMarks, where isTaken: (_ shard: Int) -> Bool
     ) -> PlaceMarks {
@@ -133,8 +132,8 @@ package struct AcceptedLosses: Hashable, Sendable {
 }
 
 extension ProjectID {
-    /// Distinguishes this project's cursors from those of other projects. It only has to catch
-    /// mistakes.
+    /// Distinguishes this project's cursors from those of other projects. It only has to detect
+    /// mistakes, not attacks.
     fileprivate var mark: UInt64 {
         var hash = FNV1a64()
         hash.add(text.utf8.span)
@@ -142,14 +141,14 @@ extension ProjectID {
     }
 }
 
-/// Numbers written with letters, digits, `-` and `_`, the lowest five bits first. A sixth bit means
-/// that more digits follow.
+/// Numbers written with letters, digits, `-` and `_`, with the lowest five bits first. A set sixth
+/// bit means that more digits follow.
 private struct CursorDigits {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     private static let values: [UInt8: UInt64] = Dictionary(
         uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt64($0)) })
-    /// The number of letters in the checksum at the end.
+    /// The length of the checksum at the end, in characters.
     private static let sealLength = 5
 
     private var bytes: [UInt8] = []
@@ -157,7 +156,7 @@ private struct CursorDigits {
 
     init() {}
 
-    /// Reads a text with its checksum; `nil` if the text is damaged.
+    /// Reads a text that ends with its checksum; `nil` if the text is damaged.
     init?(reading text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > CursorDigits.sealLength,
@@ -178,12 +177,12 @@ private struct CursorDigits {
         } while rest > 0
     }
 
-    /// The next number; `nil` if none is left or it is too long.
+    /// The next number; `nil` if there are no more numbers or the next one is too long.
     mutating func next() -> UInt64? {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {
             reached += 1
-            // The thirteenth digit contains the last four bits.
+            // Only the last four bits are left for the thirteenth digit.
             if shift > 60 || shift == 60 && digit & 31 > 15 { return nil }
             number |= (digit & 31) << shift
             if digit < 32 { return number }

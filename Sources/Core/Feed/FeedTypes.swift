@@ -1,9 +1,9 @@
-/// The events that a reader of the feed wants, by type and by the changes that they caused.
+/// Which events a reader of the feed wants, by type and by the changes that the events caused.
 package struct FeedTypes: Hashable, Sendable {
     private var names: Set<String> = []
     private var changes: Set<AnswerChange.Kind> = []
 
-    /// Reads a list like `purchase.made,subscription.*,entitlement.ended`.
+    /// Reads a list such as `purchase.made,subscription.*,entitlement.ended`.
     package init(_ text: String) throws(UnknownFeedType) {
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             try add(String(part))
@@ -33,10 +33,10 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
-    /// Whether an event of this type may be wanted.
+    /// Whether events of this type may be wanted.
     package func mayInclude(_ type: String) -> Bool { !changes.isEmpty || names.contains(type) }
 
-    /// Whether an event's changes must be known before it can be decided whether the event is
+    /// Whether an event's changes have to be determined before it is known whether the event is
     /// wanted.
     package var dependOnAccess: Bool { !changes.isEmpty }
 
@@ -59,11 +59,11 @@ extension FeedTypes {
     private static let changesByName = Dictionary(
         uniqueKeysWithValues: AnswerChange.Kind.allCases.map { ("entitlement.\($0.rawValue)", $0) })
 
-    /// Every name that may be requested.
+    /// All names that may be requested.
     package static let all =
         customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
 
-    /// Every family of types.
+    /// All families of types.
     package static let families: [String] = {
         var families: [String] = []
         for name in all {

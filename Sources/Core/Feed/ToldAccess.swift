@@ -1,20 +1,21 @@
 /// One customer's access as reported to the feed's readers, up to a version of the stream.
 ///
-/// Each event is reported with the changes since the previous one, and a merge with its last event.
-/// All changes from the first event to the last add up to the answers that reads return at the last
-/// event.
+/// Each event is reported with the changes since the previous one. A merge's changes are reported
+/// with its last event. The changes from the first event to the last one add up to the answers that
+/// reads return at the last event.
 package struct ToldAccess: Sendable {
     private var state = CustomerState()
-    /// When the last event affected access. `catalog` is the catalog of that time.
+    /// When the last event that affected access took effect. `catalog` is the catalog of that time.
     private var moment = Instant.distantPast
     private var catalog: WantedCatalog?
     /// The answers at the last event, if they have been derived.
     private var answers: [Entitlement]? = []
-    /// A merge of which some events are still missing. It is reported with its last event.
+    /// A merge whose last events have not been applied yet. Its changes are reported with its last
+    /// event.
     private var merging: Merging?
 
-    /// A merge counts as one change although each purchase has its own event. Otherwise an answer
-    /// about all of its purchases would have to be derived for each purchase.
+    /// A merge counts as one change even though each purchase has a separate event. Otherwise, the
+    /// answer about all of the purchases would have to be derived again for each purchase.
     private struct Merging {
         let before: Before
         var missing: Int
@@ -30,14 +31,14 @@ package struct ToldAccess: Sendable {
 
     package var version: Int64 { state.version }
 
-    /// The approximate number of bytes that it takes in memory.
+    /// The approximate amount of memory that it takes, in bytes.
     package var weight: Int {
         var weight = 100 + state.weight + 400 * (answers?.count ?? 0)
         if case .state(let before, _, _) = merging?.before { weight += before.weight }
         return weight
     }
 
-    /// Applies an event without determining its changes.
+    /// Applies an event without determining the changes that it caused.
     package mutating func pass(_ recorded: RecordedEvent) {
         take(recorded)
         if merging?.missing == 0 { merging = nil }
@@ -85,8 +86,8 @@ package struct ToldAccess: Sendable {
         return AnswerChange.all(from: before, to: after)
     }
 
-    /// An erasure names the access that it ended. The events that it emptied have no changes to
-    /// report.
+    /// The changes of an erasure, which names the access that it ended. The emptied events do not
+    /// have any changes to report.
     private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
         switch recorded.event {
         case .customerErased(let erased):
@@ -112,14 +113,14 @@ package struct ToldAccess: Sendable {
 }
 
 extension RecordedEvent {
-    /// When the event affects access. For a boundary, that is when it is passed, no matter when it
-    /// is published; for any other event, when it is recorded.
+    /// When the event takes effect for access. For a boundary, this is the time of the boundary,
+    /// regardless of when it is published. For any other event, it is the time of recording.
     package var momentOfAccess: Instant {
         event.notice.map { min($0.at, recordedAt) } ?? recordedAt
     }
 }
 
-/// The access reported for a customer so far, and the version up to which to continue.
+/// The access reported for a customer so far, and the version up to which reporting should continue.
 package struct PartlyTold: Sendable {
     package let stream: Stream
     package let told: ToldAccess
@@ -131,7 +132,7 @@ package struct PartlyTold: Sendable {
         self.end = end
     }
 
-    /// How many events are still missing.
+    /// How many events remain until that version.
     package var length: Int { Int(end - told.version) }
 }
 

@@ -1,7 +1,6 @@
-/// Figures about a project's customers at an instant.
+/// Figures about a project's customers at one instant.
 package struct ProjectFigures: Hashable, Sendable {
-    /// How many customers have an entitlement or product now, and how many had it at an earlier
-    /// instant.
+    /// How many customers have an entitlement or product now, and how many had it at an earlier time.
     package struct Active: Hashable, Sendable {
         package let name: String
         package let now: Int64
@@ -47,7 +46,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// The first items of a list, and the length of the whole list.
+    /// The first items of a list, with the length of the whole list.
     package struct Top<Item: Hashable & Sendable>: Hashable, Sendable {
         package let count: Int64
         package let items: [Item]
@@ -58,7 +57,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// The length of "soon" in "ending soon", and of the time back to the earlier figures.
+    /// How far ahead "ending soon" looks, and how far back the earlier figures lie, in milliseconds.
     package static let week: Int64 = 7 * 86_400_000
 
     package let at: Instant

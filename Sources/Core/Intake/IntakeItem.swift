@@ -7,7 +7,7 @@ package struct IntakeWish: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case submit(CustomerID)
         case restore(CustomerID)
-        /// The store sent the evidence. It does not know customers.
+        /// The store sent the evidence. A store does not know customers.
         case notification
 
         package enum Word: String, Sendable {
@@ -35,7 +35,7 @@ package struct IntakeWish: Hashable, Sendable {
     package let purpose: Purpose
     /// The customer's order that the evidence should fulfil.
     package let order: OrderID?
-    /// What the evidence claims about itself. The environment that it names is asked first.
+    /// The evidence's unverified claims about itself. The environment that it names is asked first.
     package let heading: EvidenceHeading
 
     package init(
@@ -48,16 +48,16 @@ package struct IntakeWish: Hashable, Sendable {
     }
 }
 
-/// A piece of queued evidence, and what has become of it.
+/// A piece of queued evidence and its status.
 package struct IntakeItem: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// It could not be judged yet, for this reason.
+        /// The evidence could not be judged yet, for this reason.
         case waiting(IntakeReason?, nextTry: Instant)
         case believed([IntakeResult])
         case refused(IntakeReason)
-        /// A person has resolved it in another way.
+        /// A person resolved the matter in another way.
         case settled(AdminAct)
-        /// A person has decided to ignore it.
+        /// A person decided to ignore the evidence.
         case dropped(AdminAct)
     }
     package let id: IntakeID
@@ -65,11 +65,12 @@ package struct IntakeItem: Hashable, Sendable {
     package let addedAt: Instant
     package private(set) var changedAt: Instant
     package private(set) var state: State
-    /// How many attempts to judge it have begun since it was added or last retried manually.
+    /// How many attempts to judge the evidence have begun since the item was added or last retried
+    /// manually.
     package private(set) var tries: Int64
     /// The admin who last requested a retry, and why.
     package private(set) var retriedBy: AdminAct?
-    /// Increases with every change, so that no writer overwrites another writer's change.
+    /// Increases with every change, so that concurrent writers cannot overwrite each other's changes.
     package let revision: Int64
 
     package init(
@@ -94,7 +95,7 @@ package struct IntakeItem: Hashable, Sendable {
     }
 }
 
-/// An item that a worker has taken, with its evidence.
+/// An item that a worker has taken from the queue, with its evidence.
 package struct TakenIntake: Hashable, Sendable {
     package let item: IntakeItem
     package let bytes: [UInt8]
@@ -105,13 +106,14 @@ package struct TakenIntake: Hashable, Sendable {
     }
 }
 
-/// The part of the queue to leave alone because enough workers are already asking stores.
+/// The items in the queue that a worker should skip because enough workers are already asking the
+/// stores.
 package struct BusyStores: Sendable {
     /// The kinds of evidence that a store may have to judge.
     package let kinds: [EvidenceKind]
-    /// The apps for which enough evidence is being judged.
+    /// The apps that have reached their limit of evidence being judged.
     package let apps: [AppID]
-    /// Whether enough evidence is being judged across all apps.
+    /// Whether the limit across all apps has been reached.
     package let isFull: Bool
 
     package init(kinds: [EvidenceKind] = [], apps: [AppID] = [], isFull: Bool = false) {
@@ -123,7 +125,7 @@ package struct BusyStores: Sendable {
 
 /// Why evidence is waiting or was refused.
 package struct IntakeReason: Hashable, Sendable {
-    /// The stable code that programs compare.
+    /// The stable code, for comparison by programs.
     package let code: String
     package let sentence: String
 
@@ -141,11 +143,11 @@ package struct IntakeReason: Hashable, Sendable {
 package struct IntakeResult: Hashable, Sendable {
     package let purchase: String?
     package let transaction: String?
-    /// The outcome, with the same name as in the answer to a submission.
+    /// The outcome, named as in the answer to a submission.
     package let outcome: String
     /// The order that support had already settled.
     package let order: String?
-    /// Why it was refused, if it was.
+    /// Why the evidence was refused; `nil` if it was not.
     package let reason: IntakeReason?
     /// The product, if the catalog did not know it.
     package let unknownProduct: String?
@@ -163,7 +165,7 @@ package struct IntakeResult: Hashable, Sendable {
     }
 }
 
-/// Who made a manual decision, and why.
+/// The person who made a manual decision, and the reason.
 package struct AdminAct: Hashable, Sendable {
     package let actor: Actor
     package let reason: Reason
@@ -210,7 +212,7 @@ extension IntakeItem {
         }
     }
 
-    /// The item with its previous revision, so that repeating a change has no effect.
+    /// The item with its previous revision, so that storing a repeated change has no effect.
     package var unrevised: IntakeItem {
         IntakeItem(
             id: id, wish: wish, state: state, tries: tries, retriedBy: retriedBy, addedAt: addedAt,
@@ -225,7 +227,7 @@ extension IntakeItem {
         }
     }
 
-    /// The item after one attempt to judge its evidence.
+    /// The item after an attempt to judge its evidence.
     package func judged(
         _ judgement: Judgement<[IntakeResult], Postponement>, now: Instant, jitter: UInt16
     ) -> IntakeItem {
@@ -244,12 +246,12 @@ extension IntakeItem {
         return item
     }
 
-    /// The item after a person has resolved it in another way.
+    /// The item after a person resolved the matter in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
 
-    /// The item after a person has decided to ignore it.
+    /// The item after a person decided to ignore the evidence.
     package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.dropped(act), now: now)
     }
@@ -265,7 +267,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item due immediately, like a new one. Evidence that has been accepted stays recorded.
+    /// The item made due immediately, like a new one. Evidence that has been accepted stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intakeEnded(id, .believed) }
         var item = self

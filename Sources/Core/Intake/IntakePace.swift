@@ -5,32 +5,32 @@ extension IntakeItem {
     private static let minute: Int64 = 60 * second
     private static let hour: Int64 = 60 * minute
 
-    /// The pauses after the first attempts. Every later pause equals the last of these.
+    /// The pauses after the first attempts. All later pauses have the length of the last one.
     package static let pauses = [
         5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 3 * hour,
     ]
-    /// A worker that has taken an item and shows no sign of life for this long is considered dead.
+    /// A worker that has taken an item is considered dead after this long without a sign of life.
     package static let lease = 5 * minute
-    /// The longest pause that a store may ask for.
+    /// The longest pause that Deed grants to a store.
     package static let longestWait = 24 * hour
-    /// After this many attempts without a verdict, which take about 45 minutes, an operator should
-    /// look.
+    /// The number of attempts without a verdict after which an operator should look. They take
+    /// about 45 minutes.
     package static let alarmTries: Int64 = 6
-    /// How long evidence can be looked up after it has been judged.
+    /// How long judged evidence can be looked up.
     package static let retention = 90 * 24 * hour
-    /// How many of a project's items may wait.
+    /// The maximum number of waiting items in a project.
     package static let countLimit: Int64 = 10_000
     package static let byteLimit: Int64 = 512 << 20
 
     /// The pause after this many attempts. It varies by up to a tenth, so that items that failed
-    /// together are not all retried together.
+    /// together are not retried together.
     package static func pause(afterTries tries: Int64, jitter: UInt16) -> Int64 {
         let step = Int(min(max(tries, 1), Int64(pauses.count))) - 1
         return pauses[step] * (900 + Int64(jitter) * 200 / Int64(UInt16.max)) / 1000
     }
 
-    /// When an item that is taken now becomes due again if no result arrives. The evidence itself
-    /// may have crashed the process.
+    /// When an item that is taken now becomes due again if no result arrives. There may be none
+    /// because the evidence itself crashed the process.
     package static func leaseEnd(takenAt now: Instant, tries: Int64) -> Instant {
         now.advanced(byMilliseconds: max(lease, pause(afterTries: tries, jitter: .max / 2)))
     }

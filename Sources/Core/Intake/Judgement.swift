@@ -1,5 +1,5 @@
-/// The result of judging evidence: its consequences if it is accepted, the reason if it is
-/// permanently refused, or the reason for waiting.
+/// The result of judging evidence: what the evidence establishes if it is accepted, the reason if
+/// it is permanently refused, or the reason for waiting.
 package enum Judgement<Belief, Wait> {
     case believed(Belief)
     case refused(RefusedEvidence)
@@ -23,12 +23,12 @@ extension Judgement {
     }
 }
 
-/// Why evidence must be judged again, and the earliest time for that, if known.
+/// Why evidence must be judged again, and the earliest possible time, if known.
 package struct Postponement: Hashable, Sendable {
     package let reason: IntakeReason
     package let until: Instant?
-    /// Whether it is waiting for the customer. If so, nothing is wrong, no matter how long it
-    /// takes.
+    /// Whether the evidence is only waiting for the customer to act. This is normal, no matter how
+    /// long it takes.
     package var isUsual = false
 }
 
@@ -48,7 +48,7 @@ extension Judgement where Wait == Postponement {
         .undecided(Postponement(reason: reason, until: after))
     }
 
-    /// The same for evidence with which nothing is wrong.
+    /// A judgement that waits although nothing is wrong with the evidence.
     package static func waits(_ reason: IntakeReason) -> Judgement {
         .undecided(Postponement(reason: reason, until: nil, isUsual: true))
     }

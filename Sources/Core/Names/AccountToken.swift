@@ -1,7 +1,7 @@
-/// A UUID that a client passes to the store's purchase call and that the store's facts carry. It
-/// shows whose purchase they are about.
+/// A UUID that a client passes to the store's purchase call. The store includes it in its facts,
+/// where it shows who made the purchase.
 package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
-    /// In lower case, regardless of its original case.
+    /// The UUID in lower case, regardless of its original case.
     package let text: String
 
     /// `nil` unless the text is a UUID.
@@ -25,7 +25,7 @@ package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
     package init(random bytes: [UInt8]) {
         precondition(bytes.count == 16, "a UUID is made of 16 bytes")
         var bytes = bytes
-        // Version 4, variant 1, as RFC 9562 requires of a random UUID.
+        // Version 4 and variant 1, as RFC 9562 requires for a random UUID.
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         var digits: [UInt8] = []

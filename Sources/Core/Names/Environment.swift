@@ -1,9 +1,9 @@
-/// The two environments, which never mix. Every key includes one of them.
+/// The two environments, whose data never mixes. Every key includes its environment.
 package enum Environment: String, Hashable, Sendable, CaseIterable {
     case production
     case sandbox
 
-    /// Hashing the name would take several times as long, and nearly every key includes an
+    /// This is several times as fast as hashing the name, and nearly every key includes an
     /// environment.
     package func hash(into hasher: inout Hasher) {
         switch self {
@@ -20,6 +20,6 @@ package enum Store: String, Hashable, Sendable, CaseIterable {
     /// Deed itself, for rights that an admin gave.
     case deed
 
-    /// The store that is meant if none is named.
+    /// The store that applies if a request does not name one.
     package static let unnamed = Store.apple
 }

@@ -1,9 +1,9 @@
-/// A name that someone else chose: 1 to 256 bytes of printable UTF-8.
+/// A name, usually chosen by another party: 1 to 256 bytes of printable UTF-8.
 ///
-/// Names in the log only have to meet these rules. A new name must also be in its `ProperForm`.
+/// Names in the log only have to follow these rules. A new name must also be in its `ProperForm`.
 ///
-/// Two identifiers are equal if their bytes are. Swift's own string comparison also equates
-/// different encodings of an accented letter, which PostgreSQL and the callers distinguish.
+/// Two identifiers are equal if they have the same bytes. Swift's own string comparison also
+/// equates different encodings of an accented letter, which PostgreSQL and callers distinguish.
 package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static var lengthLimit: Int { 256 }
 
@@ -16,7 +16,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
         self.text = text
     }
 
-    /// A name that Deed itself chose and that is known to be valid.
+    /// Creates a name that Deed chose itself, so that it is known to be valid.
     init(known text: String) {
         self.text = text
     }
@@ -34,13 +34,13 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Texts with equal bytes are equal, and therefore have equal hashes.
+        // Texts that consist of equal bytes are equal, and therefore have equal hashes.
         hasher.combine(text)
     }
 
     package var description: String { text }
 
-    /// The last eight bytes as a number, or all of them if there are fewer.
+    /// The last eight bytes as a number, or all bytes if there are fewer than eight.
     var tail: UInt64 {
         let bytes = text.utf8.span
         var number: UInt64 = 0
@@ -58,7 +58,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The length of the common prefix in bytes.
+    /// The length of the common prefix, in bytes.
     fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         var place = 0
@@ -147,12 +147,13 @@ package typealias AppID = Identifier<AppKind>
 package typealias EntitlementID = Identifier<EntitlementKind>
 package typealias ProductID = Identifier<ProductIDKind>
 package typealias CurrencyID = Identifier<CurrencyKind>
-/// A store's name for a transaction. The name of the original transaction identifies the purchase.
+/// A store's name for a transaction. The name of the original transaction identifies the whole
+/// purchase.
 package typealias TransactionID = Identifier<TransactionKind>
-/// A store's name for one account's copy of one app. It is the same for everything that the account
-/// buys in the app.
+/// A store's name for one account's copy of one app. All purchases that the account makes in the
+/// app carry the same name.
 package typealias AppTransactionID = Identifier<AppTransactionKind>
-/// A store's name for one piece of news. It is the same for every repetition.
+/// A store's name for one piece of news. Each repetition of the news carries the same name.
 package typealias NewsID = Identifier<NewsKind>
 package typealias GrantID = Identifier<GrantKind>
 package typealias NoteID = Identifier<NoteKind>
@@ -162,7 +163,8 @@ package typealias ReconciliationID = Identifier<ReconciliationKind>
 package typealias AcceptanceID = Identifier<AcceptanceKind>
 package typealias WebhookID = Identifier<WebhookKind>
 package typealias ReplayID = Identifier<ReplayKind>
-/// Someone who uses the console. The person's name is in a row of its own, which can be removed.
+/// A person who uses the console. The person's name is stored in a separate row, which can be
+/// removed.
 package typealias PersonID = Identifier<PersonKind>
 package enum ReasonKind {}
 package enum TicketKind {}
@@ -175,7 +177,7 @@ package typealias Ticket = Identifier<TicketKind>
 package typealias Actor = Identifier<ActorKind>
 
 extension Identifier {
-    /// Whether the name shows nothing readable.
+    /// Whether the name contains no readable characters.
     package var isBlank: Bool {
         text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
@@ -188,15 +190,15 @@ extension TransactionID {
         self.init(known: digits)
     }
 
-    /// A name made from two parts. Those in evidence are short; if a damaged row's are too long,
-    /// the end is kept.
+    /// A name made from two parts. The parts from evidence are short. If the parts from a damaged
+    /// row are too long, only the end is kept.
     init(joining name: String, _ ending: String) {
         self.init(known: String((name + ending).suffix(Self.lengthLimit)))
     }
 }
 
 extension GrantID {
-    /// The id of the grant in a rehearsal. A real id is created when the grant is given.
+    /// The id of the grant in a rehearsal. The real id is created only when the grant is given.
     package static let ofRehearsal = GrantID(known: "g_new")
 }
 

@@ -1,7 +1,9 @@
-/// The name that needs the fewest changes to become the text, or the first of several equally near
-/// names; `nil` if each needs more changes than a third of the longer text's length.
+/// The name that needs the fewest edits to become the text. If several names are equally near, this
+/// is the first of them; `nil` if each name needs more edits than a third of the longer text's
+/// length.
 ///
-/// Compares only the beginnings of long names, because all commands in a batch wait for this.
+/// Only the beginnings of long names are compared, because all commands in the batch have to wait
+/// for the result.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?
@@ -34,7 +36,7 @@ private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
             }
             row.append(least)
         }
-        // A swap looks two rows back, so both rows must exceed the limit.
+        // A swap refers to the row before the last one, so both rows must exceed the limit.
         if min(row.min() ?? 0, last.min() ?? 0) > limit { return nil }
         (before, last) = (last, row)
     }

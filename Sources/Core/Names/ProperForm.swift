@@ -1,9 +1,9 @@
-/// Why people could mistake an id for another one: it contains invisible characters, or it is one
-/// of several encodings of the same text.
+/// Why people could mistake an id for a different one: it contains invisible characters, or the
+/// same text has several encodings.
 package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     /// A character that is invisible, looks like a space, or changes the direction of the text around it.
     case invisible(Unicode.Scalar)
-    /// A character that has no meaning in this release's version of Unicode.
+    /// A character that is not assigned in this release's version of Unicode.
     case unassigned(Unicode.Scalar)
     case notNormal
 
@@ -36,11 +36,11 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Identifier {
-    /// The reason why it cannot be a new id, if there is one.
+    /// Why the name cannot be used as a new id; `nil` if it can.
     package var improperForm: ImproperForm? { ImproperForm(of: text) }
 
-    /// A new id. It must meet the usual rules and be in its proper form. Reasons are prose, in
-    /// which any script may need its joiners.
+    /// A new id. It must follow the usual rules and be in its proper form. For reasons, the proper
+    /// form is not required, because prose in some scripts needs joiners.
     package init(new text: String) throws(InvalidIdentifier) {
         try self.init(text)
         if Kind.self == ReasonKind.self { return }
@@ -48,27 +48,30 @@ extension Identifier {
         if let improperForm { throw InvalidIdentifier(reason: .improper(improperForm)) }
     }
 
-    /// Throws unless the name is in its proper form, which is required when a name is first used.
+    /// Throws unless the name is in its proper form. This is required when a name is used for the
+    /// first time.
     func requireProperForm() throws(Refusal) {
         if let improperForm { throw .idImproper(visible(text), improperForm) }
     }
 }
 
 extension Catalog {
-    /// Throws if the catalog does not know the entitlement and its id could be mistaken for
-    /// another.
+    /// Throws if the catalog does not know the entitlement and its id could be mistaken for a
+    /// different one.
     package func requireProperForm(of entitlement: EntitlementID) throws(Refusal) {
         if entitlement.improperForm == nil || entitlements.contains(entitlement) { return }
         try entitlement.requireProperForm()
     }
 
-    /// Throws if the catalog does not know the currency and its id could be mistaken for another.
+    /// Throws if the catalog does not know the currency and its id could be mistaken for a
+    /// different one.
     package func requireProperForm(of currency: CurrencyID) throws(Refusal) {
         if currency.improperForm == nil || currencies.contains(currency) { return }
         try currency.requireProperForm()
     }
 
-    /// Throws if any id that the previous catalog lacked could be mistaken for another.
+    /// Throws if any id that the previous catalog did not contain could be mistaken for a different
+    /// one.
     func requireProperForms(after old: Catalog) throws(Refusal) {
         for id in entitlements { try old.requireProperForm(of: id) }
         for id in currencies { try old.requireProperForm(of: id) }
@@ -79,7 +82,7 @@ extension Catalog {
 }
 
 extension Situation {
-    /// Throws if the decision would create a customer whose id could be mistaken for another.
+    /// Throws if the decision would create a customer whose id could be mistaken for a different one.
     func requireProperForm(of decision: Decision) throws(Refusal) {
         for part in decision.parts where !part.customer.isReserved && !part.events.isEmpty {
             if part.customer.improperForm == nil || customer(part.customer).version > 0
@@ -92,7 +95,7 @@ extension Situation {
     }
 }
 
-/// The text, with invisible or indistinguishable characters replaced by their code points.
+/// The text with invisible or indistinguishable characters replaced by their code points.
 package func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {
@@ -113,12 +116,12 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .format: true
         case .spaceSeparator: self != " "
-        // Unicode classifies the blank Braille pattern as a symbol, but people see nothing.
+        // Unicode classifies the blank Braille pattern as a symbol, but it is not visible.
         default: value == 0x2800 || properties.isDefaultIgnorableCodePoint
         }
     }
 
-    /// The code point, such as `U+202E`.
+    /// The scalar's code point, such as `U+202E`.
     package var codePoint: String {
         let digits = String(value, radix: 16, uppercase: true)
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits

@@ -1,9 +1,9 @@
-/// Identifies a sequence of events: one customer's in one project and environment.
+/// Identifies a sequence of events, such as those about one customer in one project and environment.
 package struct Stream: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let customer: CustomerID
-    /// The shard that holds this stream for the life of the database.
+    /// The shard that contains this stream for the lifetime of the database.
     package let shard: Shard
 
     package init(project: ProjectID, environment: Environment, customer: CustomerID) {
@@ -13,8 +13,8 @@ package struct Stream: Hashable, Sendable {
         shard = Shard(of: project, environment, customer)
     }
 
-    /// Compares the shards first, since two streams usually differ in their customers and hence in
-    /// their shards.
+    /// Compares the shards first, because two streams usually differ in their customers and
+    /// therefore in their shards.
     package static func == (one: Stream, other: Stream) -> Bool {
         one.shard == other.shard && one.customer == other.customer
             && one.environment == other.environment && one.project == other.project
@@ -31,12 +31,12 @@ package struct Stream: Hashable, Sendable {
         Stream(project: project, environment: .production, customer: .ofProject)
     }
 
-    /// The same customer's stream in the sandbox.
+    /// The stream of the same customer in the sandbox.
     package var inSandbox: Stream {
         Stream(project: project, environment: .sandbox, customer: customer)
     }
 
-    /// The same customer in the other environment.
+    /// The stream of the same customer in the other environment.
     package var inOtherEnvironment: Stream {
         environment == .production ? inSandbox : inProduction
     }
@@ -56,23 +56,24 @@ extension CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records a store account's customers, and news about the account while it has
-    /// none.
+    /// The stream that records a store account's customers, and news about the account while it
+    /// does not have any.
     package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }
 
-    /// The stream for commands that are not about any customer or purchase. It never has events.
+    /// The stream for commands that do not concern any customer or purchase. It never contains
+    /// events.
     package static let noCustomer = CustomerID(known: "$unclaimed/")
 
-    /// The purchase whose events wait in this stream for a customer.
+    /// The purchase whose events wait in this stream until a customer claims it.
     package var unclaimed: PurchaseID? {
         let prefix = CustomerID.noCustomer.text
         if !text.utf8.starts(with: prefix.utf8) { return nil }
         return PurchaseID(String(text.dropFirst(prefix.count)))
     }
 
-    /// Whether the name is reserved for Deed's own streams. Back ends may not use such names.
+    /// Whether the name is reserved for Deed's internal streams. Back ends may not use such names.
     package var isReserved: Bool {
         text.utf8.first == UInt8(ascii: "$")
             && (text.utf8.starts(with: "$project/".utf8)
@@ -80,7 +81,8 @@ extension CustomerID {
     }
 }
 
-/// One of the 64 parts into which customers are divided. Each part has its own gapless positions.
+/// One of the 64 parts into which customers are divided. Each shard numbers its positions
+/// separately and without gaps.
 package struct Shard: Hashable, Comparable, Sendable {
     package static let count = 64
     package static let all = (0..<Int16(count)).map(Shard.init(number:))
@@ -105,8 +107,8 @@ package struct Shard: Hashable, Comparable, Sendable {
     package static func < (one: Shard, other: Shard) -> Bool { one.number < other.number }
 }
 
-/// A place in a shard, written as `17:48213`. A reader that has reached it has seen everything
-/// before it.
+/// A place in a shard, written as `17:48213`. A reader that has reached a position has seen
+/// everything before it.
 package struct Position: Hashable, Sendable, CustomStringConvertible {
     package let shard: Shard
     package let sequence: Int64
@@ -128,8 +130,8 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        // Every answer contains a position, and joining two number texts would take several times
-        // as long.
+        // Every answer contains a position, and concatenating the two numbers as strings would take
+        // several times as long.
         var text = InlineArray<24, UInt8>(repeating: 0)
         var start = text.count
         func prepend(_ byte: UInt8) {

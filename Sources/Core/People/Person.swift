@@ -1,11 +1,11 @@
-/// Someone who uses the console.
+/// A person who uses the console.
 package struct Person: Hashable, Sendable {
     package let id: PersonID
     package let email: EmailAddress
     package let createdAt: Instant
     /// Whether the person has chosen a password.
     package let hasPassword: Bool
-    /// When the person's browser last requested a page; `nil` if the person is not signed in.
+    /// When the person's browser last requested a page; `nil` while the person is signed out.
     package let lastSeen: Instant?
     package var roles: [PersonRole]
 
@@ -22,7 +22,7 @@ package struct Person: Hashable, Sendable {
     }
 }
 
-/// A person's role in a project. It gives the same permissions as for a key.
+/// A person's role in a project. It carries the same permissions as the same role of a key.
 package struct PersonRole: Hashable, Sendable {
     /// The roles that a person can have.
     package static let roles: [Role] = [.reader, .support, .admin]
@@ -40,8 +40,7 @@ package struct PersonRole: Hashable, Sendable {
 package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// `nil` unless the text looks like an address. The part before the `@` is left for the mail
-    /// server to judge.
+    /// `nil` unless the text looks like an address. The mail server judges the part before the `@`.
     package init?(_ text: String) {
         let lowered = text.lowercased()
         let parts = lowered.split(separator: "@", omittingEmptySubsequences: false)
@@ -91,14 +90,15 @@ package struct OpenedSession: Hashable, Sendable {
     }
 }
 
-/// When sessions expire: after a period without use, and after a longer period in any case.
+/// The bounds that determine whether a session has expired: a shorter one for sessions without use,
+/// and a longer one for all sessions.
 package struct SessionBounds: Hashable, Sendable {
     private static let idle: Int64 = 30 * 60_000
     private static let longest: Int64 = 12 * 3_600_000
 
-    /// Sessions that started at this instant or earlier have expired.
+    /// Sessions that started at or before this instant have expired.
     package let started: Instant
-    /// Sessions that were last used at this instant or earlier have expired.
+    /// Sessions that were last used at or before this instant have expired.
     package let seen: Instant
 
     package init(at now: Instant) {
@@ -112,8 +112,8 @@ package struct KeptPassword: Hashable, Sendable {
     package let salt: [UInt8]
     /// The scrypt hash of the password and the salt.
     package let stretched: [UInt8]
-    /// The cost of the hash, as the binary logarithm of scrypt's `N`. It is stored so that new
-    /// passwords can use a higher cost later.
+    /// The cost of the hash, given as the binary logarithm of scrypt's `N`. It is stored with each
+    /// password so that new passwords can use a higher cost later.
     package let cost: Int
 
     package init(salt: [UInt8], stretched: [UInt8], cost: Int) {
@@ -123,10 +123,10 @@ package struct KeptPassword: Hashable, Sendable {
     }
 }
 
-/// The digest of a name or address for which sign-in attempts are counted.
+/// The digest under which sign-in attempts are counted: of a name, of an address, or of both.
 package struct Tried: Hashable, Sendable {
     package let digest: [UInt8]
-    /// The digest of the name, if attempts are counted for a name together with an address.
+    /// The digest of the name, if attempts are counted for a combination of name and address.
     package let name: [UInt8]?
 
     package init(digest: [UInt8], name: [UInt8]? = nil) {

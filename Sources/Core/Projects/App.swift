@@ -1,12 +1,12 @@
 /// One store listing of a project, and how purchases in it are handled.
 package struct App: EventContent {
-    /// How many customers may be listed for the sandbox.
+    /// The maximum number of customers listed for the sandbox.
     package static let listedCustomerLimit = 1000
     /// Integers up to this limit are exact in every JSON reader.
     package static let appleIDs: ClosedRange<Int64> = 1...(1 << 53) - 1
 
     package let key: AppKey
-    /// The app's number on the store's pages and in its interfaces.
+    /// The app's numeric id on the store's pages and in its APIs.
     package var appleID: Int64?
     package var sandboxAccess: SandboxAccess
     package var receipts: ReceiptJudge
@@ -59,6 +59,6 @@ package enum SandboxAccess: Hashable, Sendable {
 package enum ReceiptJudge: String, Hashable, Sendable, CaseIterable {
     /// Deed, by the signature alone.
     case local
-    /// The store. It is sent each receipt and knows about later refunds and renewals.
+    /// The store. Deed sends it each receipt, and the store knows about later refunds and renewals.
     case store
 }

@@ -1,9 +1,9 @@
-/// Apps that the operator lets the project's keys add.
+/// The apps that the operator allows the project's keys to add.
 package struct AppAllowances: Hashable, Sendable {
-    /// How many apps the operator may name.
+    /// The maximum number of apps that the operator may name.
     package static let countLimit = 1000
 
-    /// In order of store and id.
+    /// The apps, sorted by store and id.
     package private(set) var apps: [AppKey] = []
     package private(set) var isAny = false
 

@@ -1,6 +1,7 @@
 /// A key to a project.
 package struct Key: Hashable, Sendable {
-    /// How long a key is reported as expired. After that it is treated as unknown.
+    /// How long an expired key is reported as expired, in milliseconds. After that it is treated as
+    /// unknown.
     package static let expiredFor: Int64 = 90 * CivilDate.millisecondsPerDay
 
     package let created: KeyCreated
@@ -10,7 +11,7 @@ package struct Key: Hashable, Sendable {
 
     package var id: KeyID { created.key }
 
-    /// The current limits. A rotation may have set an earlier end.
+    /// The limits in effect. A rotation may have set an earlier end than the original one.
     package var limits: KeyLimits {
         var limits = created.limits
         if let rotated { limits.expires = min(rotated.expires, limits.expires ?? rotated.expires) }
@@ -51,7 +52,7 @@ extension ProjectState {
         return name.isEmpty ? nil : name
     }
 
-    /// The names of those actors that have one.
+    /// The names of those actors that have a name.
     package func names(of actors: some Sequence<Actor>) -> [Actor: String] {
         var names: [Actor: String] = [:]
         for actor in Set(actors) { names[actor] = name(of: actor) }
@@ -68,7 +69,7 @@ package struct KeyUse: Hashable, Sendable {
     package let key: KeyID
     package let at: Instant
 
-    /// Creates a use as read from the database.
+    /// Creates a use from values read from the database.
     package init(project: ProjectID, key: KeyID, at: Instant) {
         self.project = project
         self.key = key

@@ -1,4 +1,4 @@
-/// A project in the list of projects.
+/// A project as shown in the list of projects.
 package struct ListedProject: Hashable, Sendable {
     package let project: ProjectID
     package let createdAt: Instant
@@ -29,14 +29,14 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// The app for checking evidence. Sandbox evidence is accepted too; reads decide whether it
-    /// counts.
+    /// The app as used for checking evidence. Sandbox evidence is accepted as well; reads decide
+    /// whether it counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }
 }
 
-/// A customer in the list of a project's customers.
+/// A customer as shown in the list of a project's customers.
 package struct ListedCustomer: Hashable, Sendable {
     package let stream: Stream
     /// `nil` if the customer's events cannot be read.
@@ -48,12 +48,12 @@ package struct ListedCustomer: Hashable, Sendable {
     }
 }
 
-/// An unclaimed purchase in the list of a project's unclaimed purchases.
+/// An unclaimed purchase as shown in the list of a project's unclaimed purchases.
 package struct ListedUnclaimed: Hashable, Sendable {
     package let purchase: PurchaseID
     package let app: AppID
     package let since: Instant
-    /// The state of the reserved customer that keeps it.
+    /// The state of the reserved customer that keeps the purchase.
     package let state: CustomerState
 
     package init(purchase: PurchaseID, app: AppID, since: Instant, state: CustomerState) {

@@ -1,19 +1,20 @@
 /// A project's settings for its customers' purchases and orders.
 package struct ProjectSettings: EventContent {
     package var transfer: TransferPolicy.Rule
-    /// The rule for restored purchases; `nil` to use the same rule.
+    /// The rule for restored purchases; `nil` if they follow the same rule as submitted ones.
     package var restore: TransferPolicy.Rule?
-    /// How long a moved purchase stays with its new holder.
+    /// How long a moved purchase has to stay with its new holder.
     package var coolDown: CalendarDuration
-    /// How long an order waits unless it says otherwise.
+    /// How long an order waits for its purchase if it does not set its own lifetime.
     package var orderLifetime: CalendarDuration
-    /// How much back ends may add to a balance, by currency. Without a limit they may add nothing.
+    /// The maximum amounts that back ends may add to a balance, by currency. Without a limit they
+    /// may not add anything.
     package var creditLimits: [CurrencyID: CreditLimit]
-    /// `nil` if Deed tells the store nothing about refund requests.
+    /// `nil` if Deed does not report to the store on refund requests.
     package var refundReporting: RefundReporting?
-    /// How many customers with one store account may have installed an app; `nil` for any number.
+    /// How many customers with the same store account may have installed an app; `nil` for no limit.
     package var customersPerAccount: Int64?
-    /// What support staff may grant.
+    /// The limits on grants by support staff.
     package var supportLimits: SupportLimits
     /// Who may merge two customers.
     package var merge: MergePolicy
@@ -55,18 +56,18 @@ package struct ProjectSettings: EventContent {
 package enum MergePolicy: String, Hashable, Sendable, CaseIterable {
     /// Support staff and admins.
     case staff
-    /// Back ends as well, unless a purchase of the customer belongs to another account.
+    /// Back ends as well, unless the customer has a purchase that belongs to another account.
     case backend
 }
 
-/// How much of a currency back ends may add to a balance.
+/// How much of a currency back ends may add to a customer's balance.
 package struct CreditLimit: Hashable, Sendable {
     package static let range = 1...Balances.limit
-    /// How many currencies of a project may have limits.
+    /// The maximum number of currencies with limits in one project.
     package static let countLimit = 1000
 
     package let perCall: Int64
-    /// Per customer, from midnight to midnight UTC.
+    /// The maximum per customer and day, from midnight to midnight UTC.
     package let perDay: Int64
 
     package init(perCall: Int64, perDay: Int64) {
@@ -79,7 +80,7 @@ extension CalendarDuration {
     /// The maximum number of days for a cool-down and for an order's lifetime.
     package static let waitLimit: Int64 = 366
 
-    /// Whether Deed may wait this long.
+    /// Whether the duration is short enough for Deed to wait.
     var isWaitable: Bool {
         let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
         return end(after: Instant(milliseconds: 0)).milliseconds <= limit

@@ -1,4 +1,4 @@
-/// Everything in a project's own stream.
+/// The folded state of a project's own stream.
 package struct ProjectState: Hashable, Sendable {
     private static let empty = Shared(ProjectContent())
 
@@ -12,13 +12,13 @@ package struct ProjectState: Hashable, Sendable {
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
     package var catalog: Catalog { content.value.editions.last?.catalog ?? Catalog() }
-    /// 0 before the first catalog.
+    /// 0 if the project does not have a catalog yet.
     package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
     /// The newest catalogs, oldest first.
     var editions: [CatalogEdition] { content.value.editions }
-    /// In order of store and id.
+    /// The project's apps, sorted by store and id.
     package var apps: [App] { content.value.apps }
-    /// The apps that keys of the project may add.
+    /// The apps that the project's keys may add.
     package var allowances: AppAllowances { content.value.allowances }
     package var settings: ProjectSettings { content.value.settings }
     /// The project's webhooks, oldest first.
@@ -27,7 +27,7 @@ package struct ProjectState: Hashable, Sendable {
     /// The newest reconciliations, oldest first.
     package var reconciliations: [Reconciliation] { content.value.reconciliations }
 
-    /// When the newest reconciliation with all steps ended.
+    /// When the newest reconciliation that included all steps ended.
     package var reconciledAt: Instant? { content.value.soundness.reconciledAt }
     /// Whether the last check of each step was sound; `nil` before the first reconciliation.
     package var isSound: Bool? { content.value.soundness.isSound }
@@ -54,7 +54,7 @@ package struct ProjectState: Hashable, Sendable {
         apps.first { $0.key == key }
     }
 
-    /// The version at which the project got an app that it still has.
+    /// The version at which an app that is still in the project was added.
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
     /// Apps whose sandbox purchases count in the customer's production answers.
@@ -68,7 +68,7 @@ private struct ProjectContent: Hashable, Sendable {
     var rulesVersion: Int64 = 0
     var createdAt: Instant?
     var keys: [Key] = []
-    /// Each key's index in that list.
+    /// The index of each key in `keys`.
     var keyPlaces: [KeyID: Int] = [:]
     var editions = [CatalogEdition.none]
     var reconciliations: [Reconciliation] = []
@@ -76,7 +76,7 @@ private struct ProjectContent: Hashable, Sendable {
     var acceptances: [AcceptanceID] = []
     var apps: [App] = []
     var allowances = AppAllowances()
-    /// The version at which each app came.
+    /// The version at which each app was added.
     var arrivals: [AppKey: Int64] = [:]
     var settings = ProjectSettings()
     var webhooks: [Webhook] = []

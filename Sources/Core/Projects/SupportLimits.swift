@@ -1,12 +1,12 @@
 /// Limits on the grants that support staff may give.
 package struct SupportLimits: Hashable, Sendable {
-    /// Represents all entitlements that do not have their own limit.
+    /// Stands for all entitlements that do not have a separate limit.
     package static let others = "*"
-    /// How many limits a project may have.
+    /// The maximum number of limits in one project.
     package static let countLimit = 1000
 
-    /// The maximum duration for each entitlement. If neither the entitlement nor `others` is
-    /// listed, support may not grant it.
+    /// The maximum duration of a grant, by entitlement. Support staff may not grant an entitlement
+    /// if neither it nor `others` is listed.
     package var durations: [EntitlementID: CalendarDuration]
 
     package init(_ durations: [EntitlementID: CalendarDuration] = [:]) {
@@ -19,13 +19,13 @@ package struct SupportLimits: Hashable, Sendable {
 }
 
 extension EntitlementID {
-    /// Whether this name represents all other entitlements.
+    /// Whether this name stands for all entitlements without a separate limit.
     package var isOthers: Bool { text == SupportLimits.others }
 }
 
-/// Why support staff may not do something.
+/// Why support staff are not allowed to do something.
 package enum SupportRefusal: Hashable, Sendable {
-    /// The duration is `nil` if they may not grant the entitlement at all.
+    /// The duration is `nil` if support staff may not grant the entitlement at all.
     case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)
     case tooManyLimits(limit: Int)
 

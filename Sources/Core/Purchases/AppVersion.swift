@@ -1,10 +1,12 @@
-/// A version such as `1.10.3`. Versions are compared number by number. A missing part counts as 0,
-/// and anything after a part's digits is ignored.
+/// A version such as `1.10.3`. Versions are compared part by part. A missing part counts as 0, and
+/// anything after a part's digits is ignored.
 package struct AppVersion: Hashable, Comparable, Sendable {
-    // Digits without leading zeros, so that no part overflows. Trailing zero parts are dropped.
+    // Digits without leading zeros, so that no part can overflow. Trailing parts that are zero are
+    // dropped.
     private let parts: [String]
 
-    /// `nil` if the text does not begin with a digit. Stores write an empty text for "unknown".
+    /// `nil` if the text does not begin with a digit. Stores send an empty text for an unknown
+    /// version.
     package init?(_ text: String) {
         guard let first = text.utf8.first, first.decimalDigit != nil else { return nil }
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map { part in
@@ -33,9 +35,9 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this states an earlier installation of the same app. A customer cannot install an
-    /// app for the first time twice, so the earliest statement prevails, no matter which arrived
-    /// first.
+    /// Whether this fact states an earlier installation of the same app. A customer cannot install
+    /// an app for the first time twice, so the earliest statement prevails, regardless of the order
+    /// of arrival.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)
         if version != otherVersion { return version < otherVersion }
@@ -44,10 +46,10 @@ extension AppFact {
         return self != other && content(of: other, follows: self)
     }
 
-    /// The first version. An unreadable version counts as later than all others.
+    /// The version that was installed first. An unreadable version counts as later than any other.
     private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
 
-    /// When the app was first installed, or else when the installation was first stated.
+    /// When the app was first installed. If that is unknown, when the installation was first stated.
     var installed: Instant { originallyPurchased ?? signedAt }
 
     func isOfEarlierApp(than other: AppFact) -> Bool {

@@ -1,13 +1,13 @@
 /// A customer's balances in the consumable currencies, and the effect of each transaction on them.
 package struct Balances: Hashable, Sendable {
     /// The largest amount of one movement, and the largest balance that an admin may set. Every
-    /// JSON reader represents it exactly.
+    /// JSON reader can represent it exactly.
     package static let limit: Int64 = (1 << 53) - 1
 
-    // Wider than any sum of amounts, so that movements cannot overflow in any order.
+    // These are wider than any sum of amounts, so that movements cannot overflow in any order.
     package private(set) var totals: [CurrencyID: Int128] = [:]
     package private(set) var credits: [Credit.Key: Credit] = [:]
-    /// The amounts that back ends added on the last day with such an addition.
+    /// The amounts that back ends added on the most recent day on which they added any.
     package private(set) var earnings: [CurrencyID: Coins.Earning] = [:]
 
     package init() {}
@@ -19,10 +19,10 @@ package struct Balances: Hashable, Sendable {
         (self.totals, self.credits, self.earnings) = (totals, credits, earnings)
     }
 
-    /// Every currency that has ever moved, in order.
+    /// Every currency in which the balance has ever changed, sorted.
     package var currencies: [CurrencyID] { totals.keys.sorted() }
 
-    /// The customer's balance. It is negative if a refund came after the coins were spent.
+    /// The customer's balance. It is negative if a refund came after the coins had been spent.
     package subscript(currency: CurrencyID) -> Int64 {
         Int64(clamping: total(of: currency))
     }
@@ -33,7 +33,7 @@ package struct Balances: Hashable, Sendable {
     /// The balance before it is limited to 64 bits.
     package func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
-    /// The effect of a transaction on one balance, if any.
+    /// The transaction's effect on one balance, if any.
     package func credit(_ key: Credit.Key) -> Credit? { credits[key] }
 
     func hasCredits(of purchase: PurchaseID) -> Bool {
@@ -63,8 +63,8 @@ package struct Balances: Hashable, Sendable {
         earnings[event.currency] = earning
     }
 
-    /// The amount that back ends added on the day of that instant. A clock that runs backwards does
-    /// not start a new day.
+    /// The amount that back ends added on the day of that instant. If the clock runs backwards, no
+    /// new day starts.
     func earned(of currency: CurrencyID, at instant: Instant) -> Int64 {
         guard let earning = earnings[currency], earning.day >= instant.day else { return 0 }
         return earning.amount
@@ -79,8 +79,8 @@ package struct Balances: Hashable, Sendable {
 package struct Coins: Hashable, Sendable {
     package var amounts: [CurrencyID: Int64] = [:]
     package var credits: [Credit.Key: Credit] = [:]
-    /// The amounts that back ends added on a day. They move too, because the daily limit applies to
-    /// a person.
+    /// The amounts that back ends added on a day. These move too, because the daily limit applies
+    /// to a person.
     package var earnings: [CurrencyID: Earning] = [:]
 
     package struct Earning: Hashable, Sendable {
@@ -119,18 +119,18 @@ extension Balances {
     }
 
     /// Subtracts the coins that go to another customer. Amounts that back ends added today still
-    /// count against this customer's limit.
+    /// count towards this customer's limit.
     mutating func give(_ amounts: [CurrencyID: Int64], creditedBy purchases: Set<PurchaseID>) {
         for (currency, amount) in amounts { add(-Int128(amount), to: currency) }
         credits = credits.filter { !purchases.contains($0.key.purchase) }
     }
 
-    /// Empties all balances. Amounts that back ends added today count against the other customer's
+    /// Empties all balances. Amounts that back ends added today count towards the other customer's
     /// limit.
     mutating func empty() { (totals, credits, earnings) = ([:], [:], [:]) }
 }
 
-/// The amount that one consumable transaction added to one balance, minus refunds.
+/// The amount that one consumable transaction added to one balance, less refunds.
 package struct Credit: Hashable, Sendable {
     package struct Key: Hashable, Sendable {
         package let purchase: PurchaseID
@@ -145,9 +145,9 @@ package struct Credit: Hashable, Sendable {
             self.currency = currency
         }
     }
-    /// The amount that one piece adds according to the catalog in effect at the first credit.
+    /// The amount that each unit adds according to the catalog in effect at the first credit.
     package let perPiece: Int64
-    /// Between 0 and the limit of a movement.
+    /// A value between 0 and the limit of a movement.
     package internal(set) var net: Int64 = 0
 
     package init(perPiece: Int64, net: Int64 = 0) {
@@ -157,7 +157,7 @@ package struct Credit: Hashable, Sendable {
 }
 
 extension Instant {
-    /// The day in UTC, counted from 1 January 1970.
+    /// The UTC day, counted from 1 January 1970.
     fileprivate var day: Int64 {
         let perDay = CivilDate.millisecondsPerDay
         return (milliseconds - (milliseconds % perDay + perDay) % perDay) / perDay

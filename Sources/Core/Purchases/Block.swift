@@ -1,4 +1,4 @@
-/// A decision by support that a purchase gives no access, whatever the store says.
+/// Support's decision that a purchase does not give access, whatever the store says.
 package struct Block: Hashable, Sendable {
     package let since: Instant
     /// When the block was lifted; `nil` while it is in effect.
@@ -18,7 +18,7 @@ package struct Block: Hashable, Sendable {
 
 extension [Block] {
     /// The blocks of both lists in chronological order. Overlapping blocks are joined into one that
-    /// lasts until both are over, so that one unblock ends them.
+    /// lasts until both have ended, so that a single unblock ends them.
     func joined(with others: [Block]) -> [Block] {
         if isEmpty || others.isEmpty { return self + others }
         var all: [Block] = []
@@ -35,7 +35,7 @@ extension [Block] {
 }
 
 extension Purchase {
-    /// The block that is in effect now.
+    /// The block that is currently in effect.
     package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }
 
     /// Whether a block is in effect at that instant, according to current knowledge.

@@ -1,7 +1,7 @@
 /// An account token in the evidence of a purchase, and the transactions that carried it.
 package struct CarriedToken: Hashable, Sendable {
-    /// The position of a transaction among those of its purchase, in the order in which they were
-    /// made.
+    /// The position of a transaction among those of its purchase, which are in the order in which
+    /// they were made.
     package struct Place: Hashable, Comparable, Sendable {
         package let purchased: Instant
         package let transaction: TransactionID
@@ -16,7 +16,7 @@ package struct CarriedToken: Hashable, Sendable {
         }
     }
     package let token: AccountToken
-    /// The first and the last transaction that carried the token; `nil` if only renewal news
+    /// The first and the last transaction that carried the token; `nil` if only renewal facts
     /// carried it.
     package private(set) var places: ClosedRange<Place>?
 
@@ -25,7 +25,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.places = places
     }
 
-    /// The token in the fact, if it carries one.
+    /// The fact's token, if the fact carries one.
     init?(_ fact: TransactionFact) {
         guard let token = fact.accountToken.flatMap(AccountToken.init) else { return nil }
         let place = Place(purchased: fact.purchased, transaction: fact.transaction)
@@ -37,7 +37,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.init(token)
     }
 
-    /// Joins two statements about the same token, in any order.
+    /// Combines two statements about the same token. The order of the two does not matter.
     func joined(with other: CarriedToken) -> CarriedToken {
         guard let places, let others = other.places else {
             return CarriedToken(token, places: places ?? other.places)
@@ -47,7 +47,7 @@ package struct CarriedToken: Hashable, Sendable {
     }
 }
 
-/// The account tokens of one purchase, in order and without duplicates.
+/// The account tokens of one purchase, sorted and without duplicates.
 ///
 /// They come from all recorded facts, including outweighed ones. Joining is commutative,
 /// associative and idempotent.
@@ -70,7 +70,7 @@ package struct CarriedTokens: Hashable, Sendable {
         for fact in facts.renewals { CarriedToken(fact).map { join($0) } }
     }
 
-    /// Whether the token is known for these transactions as well.
+    /// Whether the token is already known for these transactions.
     func holds(_ carried: CarriedToken) -> Bool {
         all.contains { $0.token == carried.token && $0.joined(with: carried) == $0 }
     }

@@ -1,10 +1,10 @@
 extension Rank {
-    /// Whether the evidence has the old form: a receipt, or the store's reply about one.
+    /// Whether the evidence has the legacy form: a receipt, or the store's reply about one.
     package var isLegacy: Bool { self <= .verifyReceiptReply }
 }
 
 extension TransactionFact {
-    /// Whether this prevails over the other statement about the same transaction. The later
+    /// Whether this statement prevails over the other one about the same transaction. The later
     /// signature prevails, then the stronger evidence. If these are equal, the statement prevails
     /// that revokes the transaction, or revokes it later; then the one that names an upgrade; then
     /// the one that ends later; then the one that revokes more of its items. The content decides
@@ -23,7 +23,7 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// Whether this prevails over the other statement about the same subscription. The later
+    /// Whether this statement prevails over the other one about the same subscription. The later
     /// signature prevails, then the stronger evidence, then the statement that makes a renewal less
     /// likely.
     func outweighs(_ other: RenewalFact) -> Bool {
@@ -39,8 +39,9 @@ extension RenewalFact {
     }
 }
 
-/// A total order on facts by all of their members. Reflection covers every member, including future
-/// ones. It is slow, and is used only for two different facts that were signed at the same instant.
+/// A total order of facts that takes all of their members into account. Reflection covers every
+/// member, including future ones. It is slow, and is used only for two different facts that were
+/// signed at the same instant.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

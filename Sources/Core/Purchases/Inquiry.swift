@@ -1,16 +1,16 @@
-/// When to ask the store about a subscription because news of it is overdue.
+/// When to ask the store about a subscription because its news is overdue.
 extension Purchase {
-    /// How late news may be before Deed asks. Stores report a renewal at once, but it may be
-    /// slightly late.
+    /// How late news may be before Deed asks for it. Stores report a renewal at once, but the
+    /// report may be slightly delayed.
     static let latestNews: Int64 = 5 * 60_000
-    /// How long a store may be silent about a subscription that continues.
+    /// How long a store may be silent about a continuing subscription.
     static let longestSilence: Int64 = 30 * 86_400_000
 
     /// When to ask the store, unless it reports something first; `nil` for a purchase that never
-    /// renews, and for one that has ended according to the store.
+    /// renews, or that has ended according to the store.
     ///
-    /// The time counts from the store's last statement about the renewal, because a transaction
-    /// alone does not show what follows it.
+    /// The time is counted from the store's last statement about the renewal, because a transaction
+    /// alone does not show what comes after it.
     package var inquiryAt: Instant? {
         if isRead { return readInquiryAt }
         guard let newest, let end = newest.expires,
@@ -22,15 +22,15 @@ extension Purchase {
         return renewal?.isInBillingRetry == true ? silent : nil
     }
 
-    /// Whether it states more than an earlier state of the same purchase. The time of signing and
-    /// the kind of evidence do not count.
+    /// Whether the purchase contains more statements than an earlier state of it. The signing time
+    /// and the kind of evidence do not count.
     package func tellsMore(than other: Purchase?) -> Bool {
         guard let other else { return true }
         let (mine, theirs) = (words, other.words)
         return mine.transactions != theirs.transactions || mine.renewal != theirs.renewal
     }
 
-    /// The purchase with the relevant facts added.
+    /// The purchase with those of the facts added that concern it.
     package func joined(with facts: [Facts]) -> Purchase {
         var joined = self
         for fact in facts.lazy.flatMap(\.transactions) where isSame(as: fact) {
@@ -46,21 +46,21 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// When to ask the store about any of the customer's subscriptions.
+    /// When to ask the store about the first of the customer's subscriptions that is due.
     package var inquiryAt: Instant? { purchases.lazy.compactMap(\.inquiryAt).min() }
 }
 
 extension TransactionFact {
     /// Whether this is the store's first direct statement about the transaction, or its first one
-    /// after the end. Each of these is kept once, so that repeated inquiries create no events for
-    /// known facts.
+    /// after the transaction's end. Each of these is recorded once, so that repeated inquiries do
+    /// not create events for known facts.
     func settles(_ known: TransactionFact) -> Bool {
         guard rank == .serverAPI, known.signedAt < signedAt else { return false }
         if known.rank < .serverAPI { return true }
         return expires.map { known.signedAt < $0 && $0 <= signedAt } ?? false
     }
 
-    /// The fact without its rank and time of signing.
+    /// The fact without its rank and signing time.
     fileprivate var unsigned: TransactionFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)
@@ -69,7 +69,7 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// The fact without its rank and time of signing.
+    /// The fact without its rank and signing time.
     fileprivate var unsigned: RenewalFact {
         var fact = self
         (fact.signedAt, fact.rank) = (.distantPast, .offlineReceipt)

@@ -1,7 +1,7 @@
 /// The effect of one event on a balance.
 package struct Movement: Hashable, Sendable {
     package let currency: CurrencyID
-    /// The amount added. It is negative for a debit.
+    /// The amount added, which is negative for a debit.
     package let amount: Int64
     package private(set) var purchase: PurchaseID?
     package private(set) var transaction: TransactionID?
@@ -29,7 +29,7 @@ package struct Movement: Hashable, Sendable {
 }
 
 extension Event {
-    /// The event's effect on each balance that it moved.
+    /// The event's effect on each balance that it changed.
     package var movements: [Movement] {
         guard let moved = movedBelongings else { return movement.map { [$0] } ?? [] }
         let sign: Int64 = broughtBelongings == nil ? -1 : 1
@@ -39,7 +39,7 @@ extension Event {
         }
     }
 
-    /// The event's effect on the one balance that it is about, if any.
+    /// The event's effect on the single balance that it is about, if there is one.
     package var movement: Movement? {
         switch self {
         case .balanceCredited(let event):

@@ -1,4 +1,4 @@
-/// News that a store reports once, under an id of its own.
+/// News that a store reports once, under a unique id.
 protocol News: Hashable {
     var id: NewsID { get }
     var signedAt: Instant { get }
@@ -53,8 +53,8 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A place in the list of customers with requested refunds: the customer, and the last time at
-/// which one of the customer's requests can be answered.
+/// A position in the list of customers with requested refunds: the customer, and the last time at
+/// which one of the customer's requests can still be answered.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
     package let customer: CustomerID
@@ -111,8 +111,8 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news is known. If it is signed again, it is still the same news. The first
-    /// statement counts, in whatever order the statements arrive.
+    /// Whether the news is already known. News that is signed again is still the same news. The
+    /// first statement counts, regardless of the order of arrival.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }
@@ -132,7 +132,7 @@ extension News {
 }
 
 extension Purchase {
-    /// Requested refunds that have no known decision by the store.
+    /// Requested refunds on which the store has not decided, as far as is known.
     package var openRefundRequests: [RefundFact] {
         refundNews.filter { $0.isRequest && !isDecided($0) }
     }
@@ -148,19 +148,19 @@ extension Purchase {
 }
 
 extension Purchase {
-    /// The store account to which everything in the purchase belongs, according to the evidence.
+    /// The store account that, according to the evidence, everything in the purchase belongs to.
     var account: AppTransactionID? {
         evidence.last { $0.signed != nil }?.signed?.appTransaction
     }
 }
 
 extension CustomerState {
-    /// The store accounts with which the customer uses apps, according to the evidence.
+    /// The store accounts that, according to the evidence, the customer uses apps with.
     package var appTransactions: [AppTransactionID] {
         Set(installedBy + purchases.compactMap(\.account)).sorted()
     }
 
-    /// The last deadline among the refund requests that still need a report.
+    /// The latest deadline among the refund requests that still need a report.
     package var answerBy: Instant? {
         purchases.lazy.flatMap(\.refundsToReport).map(\.answerBy).max()
     }

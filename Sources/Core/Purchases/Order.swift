@@ -16,7 +16,7 @@ package struct Order: Hashable, Sendable {
 
     /// The state of an order.
     package enum State: String, Hashable, Sendable {
-        /// Its purchase has not arrived yet.
+        /// The order's purchase has not arrived yet.
         case open
         case fulfilled
         case stale
@@ -24,7 +24,8 @@ package struct Order: Hashable, Sendable {
         case settled
     }
 
-    /// The state at that instant. An order expires at its end even if no process has noticed yet.
+    /// The order's state at that instant. An order expires at its end even if this has not been
+    /// recorded yet.
     package func state(at instant: Instant) -> State {
         switch closed?.cause {
         case .settled: .settled
@@ -38,7 +39,7 @@ package struct Order: Hashable, Sendable {
     /// Whether the order has been neither closed nor fulfilled. It may have expired.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
-    /// Whether support gave the purchase's benefits manually.
+    /// Whether support manually gave what the purchase would have given.
     package var isSettled: Bool {
         if case .settled? = closed?.cause { true } else { false }
     }

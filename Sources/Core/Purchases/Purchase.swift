@@ -1,29 +1,29 @@
-/// Everything that belongs to one original transaction: its transactions, and what is known about
+/// Everything that belongs to one original transaction: its transactions, and the known facts about
 /// their renewal.
 package struct Purchase: Hashable, Sendable {
     package private(set) var id: PurchaseID
-    /// The statements about each transaction, in order of start and then id.
+    /// The statements about each transaction, sorted by the transaction's start and then by its id.
     package private(set) var evidence: [TransactionEvidence] = []
     /// The combined statement about each transaction, in the same order.
     private(set) var transactions: [Transaction] = []
     /// The ids of the transactions, in the same order.
     private(set) var transactionIDs: [TransactionID] = []
-    /// The products of its transactions, in order and without duplicates.
+    /// The products of its transactions, sorted and without duplicates.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count. The one that outweighs the others comes last, after those that
-    /// no later fact makes obsolete.
+    /// The renewal facts that count. The prevailing one comes last, after those that no later fact
+    /// has made obsolete.
     package private(set) var renewals: [RenewalFact] = []
-    /// The news about refunds, in chronological order.
+    /// The news about refunds of the purchase, in chronological order.
     package private(set) var refundNews: [RefundFact] = []
     /// Deed's reports to the store about requested refunds, in the order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// The blocks by support, in chronological order. The last one may still be in effect.
+    /// Support's blocks of the purchase, in chronological order. The last one may still be in effect.
     package private(set) var blocks: [Block] = []
-    /// How the purchase came to its holder, if it came from another customer.
+    /// How the purchase reached its holder, if it came from another customer.
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
-    /// The answers of the store about the purchase, in chronological order, if the store states the
+    /// The store's answers about the purchase, in chronological order, if the store states the
     /// current state of its purchases. The transactions are then derived from these readings.
     package private(set) var readings: [TransactionFact] = []
     /// The periods in the readings, one for each transaction, in the same order.
@@ -33,7 +33,7 @@ package struct Purchase: Hashable, Sendable {
         self.id = id
     }
 
-    /// The purchase that consists of these parts.
+    /// Creates the purchase that consists of these parts.
     package init(of parts: PurchaseParts) {
         id = parts.id
         (renewals, refundNews, reports) = (parts.renewals, parts.refundNews, parts.reports)
@@ -64,15 +64,15 @@ package struct Purchase: Hashable, Sendable {
 
     package var tokens: [AccountToken] { carried.all.map(\.token) }
 
-    /// The evidence for the transactions, derived from readings.
+    /// Evidence for the transactions, derived from the readings.
     private var periodEvidence: [TransactionEvidence] {
         periods.map { TransactionEvidence($0.fact) }
     }
 
-    /// The renewal fact that outweighs the others.
+    /// The prevailing renewal fact.
     package var renewal: RenewalFact? { renewals.last }
 
-    /// The kind according to the purchase's evidence; `nil` if only the catalog knows it.
+    /// The purchase's kind according to its evidence; `nil` if only the catalog can tell.
     var statedKind: ProductKind? {
         for index in transactions.indices {
             if let kind = transactions[index].kind { return kind }
@@ -81,16 +81,16 @@ package struct Purchase: Hashable, Sendable {
     }
 
     /// The last transaction that has begun. It determines the product, the dates and the state of
-    /// the whole purchase. A renewal that was charged and then gave way to an upgrade never began.
+    /// the whole purchase. A renewal that was charged but then gave way to an upgrade never began.
     package var newest: TransactionFact? { newestPlace.map { evidence[$0].effective } }
 
-    /// The index of that transaction.
+    /// The index of the last transaction that has begun.
     var newestPlace: Int? {
         if isRead { return mainPeriod }
         return transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
-    /// Whether another product replaced the transaction's period, no matter whether the store
+    /// Whether another product replaced the transaction's period, regardless of whether the store
     /// flagged it.
     package func isReplaced(at index: Int) -> Bool {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
@@ -101,8 +101,8 @@ package struct Purchase: Hashable, Sendable {
         index(of: id).flatMap { transactions.successor(of: $0) } != nil
     }
 
-    /// Whether recording this transaction replaces another period, or another period replaces this
-    /// one's.
+    /// Whether recording this transaction replaces another period, or means that this one's period
+    /// is itself replaced.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
         if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
@@ -129,7 +129,7 @@ package struct Purchase: Hashable, Sendable {
 
     private func index(of id: TransactionID) -> Int? {
         let tail = id.tail
-        // News is usually about the newest transaction.
+        // The purchase's news is usually about the newest transaction.
         return transactions.indices.last {
             transactions[$0].tail == tail && transactionIDs[$0] == id
         }
@@ -174,7 +174,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func join(_ fact: RefundFact) { refundNews.join(fact) }
 
-    /// Adds readings of this purchase, and everything that was known about it as another purchase.
+    /// Adds readings of this purchase, and everything known about the same purchase under another id.
     mutating func join(_ facts: [TransactionFact], of other: Purchase?) {
         if let other { take(other) }
         let all = readings.adding(facts + (other?.readings ?? []))
@@ -215,7 +215,7 @@ package struct Purchase: Hashable, Sendable {
 
     mutating func add(_ others: [Block]) { blocks = blocks.joined(with: others) }
 
-    /// Adds the reports that came with the purchase from another holder.
+    /// Adds the reports that came from another holder together with the purchase.
     mutating func add(_ others: [RefundReport]) {
         for other in others { reports.change(other.request) { $0 = other } }
     }
@@ -229,7 +229,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func transaction(_ fact: TransactionFact, product: Int) -> Transaction {
-        // The readings alone determine what a period replaced.
+        // For a purchase with readings, only the readings determine what a period replaced.
         if isRead { return Transaction(fact, product: product, isRead: true) }
         let announced = renewals.last {
             $0.announcesChange && $0.nextProduct == fact.product && $0.signedAt < fact.purchased
@@ -255,8 +255,8 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // Later products have moved by one index. The list has the same order, no matter which came
-        // first.
+        // The indexes of later products have shifted by one. The list has the same order,
+        // regardless of which product came first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)

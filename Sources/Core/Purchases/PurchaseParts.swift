@@ -1,7 +1,8 @@
 /// The parts of which a purchase consists. Everything else about it is derived from them.
 package struct PurchaseParts: Sendable {
     package var id: PurchaseID
-    /// In the order of the transactions; empty if these are derived from readings.
+    /// The evidence in the order of the transactions; empty if the transactions are derived from
+    /// readings.
     package var evidence: [TransactionEvidence] = []
     package var renewals: [RenewalFact] = []
     package var refundNews: [RefundFact] = []
@@ -10,14 +11,14 @@ package struct PurchaseParts: Sendable {
     package var arrival: Arrival?
     package var carried: [CarriedToken] = []
     package var readings: [TransactionFact] = []
-    /// When the store announced a transaction's product, by the index of the transaction.
+    /// When the store announced a transaction's product, by index of the transaction.
     package var announced: [Int: Instant] = [:]
 
     package init(_ id: PurchaseID) {
         self.id = id
     }
 
-    /// Whether the evidence matches the periods of the readings exactly.
+    /// Whether there is evidence for exactly the periods in the readings.
     package var fits: Bool {
         if readings.isEmpty || evidence.isEmpty { return true }
         return evidence.count == ReadingCourse(readings, of: id.original).periods.count

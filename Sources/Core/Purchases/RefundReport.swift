@@ -1,13 +1,13 @@
-/// The decision about a refund that a project would like the store to make.
+/// The decision about a refund that a project would prefer the store to make.
 package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
 }
 
-/// Lets Deed report to the store what happened to purchases for which a refund is requested. It may
-/// be set only if every customer of the project has consented.
+/// Lets Deed report to the store on purchases for which a refund is requested. It may be set only
+/// if every customer of the project has consented.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
-    /// Whether customers were able to try the product before they bought it.
+    /// Whether customers could try the product before they bought it.
     package let hasSample: Bool
 
     package init(preference: RefundPreference? = nil, hasSample: Bool = false) {
@@ -16,14 +16,14 @@ package struct RefundReporting: Hashable, Sendable {
     }
 }
 
-/// Deed's report to the store about a requested refund, and its result.
+/// Deed's report to the store about a requested refund, and how the report ended.
 package struct RefundReport: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         case reported
         case unreported(RefundUnreported.Why)
     }
     package let request: NewsID
-    /// `nil` if no report was ready to be sent.
+    /// `nil` if no report had been prepared for sending.
     package internal(set) var content: ConsumptionReport?
     /// `nil` until the report is finished.
     package internal(set) var end: End?
@@ -36,8 +36,7 @@ package struct RefundReport: Hashable, Sendable {
 }
 
 extension Array where Element == RefundReport {
-    /// Changes the report on a request. Reports are in the order of the requests, without
-    /// duplicates.
+    /// Changes the report on a request. Reports are in the order of the requests, without duplicates.
     mutating func change(_ request: NewsID, _ change: (inout RefundReport) -> Void) {
         let place = firstIndex { !($0.request < request) } ?? endIndex
         if place == endIndex || self[place].request != request {
@@ -52,7 +51,7 @@ extension Purchase {
         reports.first { $0.request == request }
     }
 
-    /// The requested refunds that the store has not decided and that have no report yet.
+    /// The requested refunds on which the store has not decided and for which there is no report yet.
     package var refundsToReport: [RefundFact] {
         openRefundRequests.filter { report(on: $0.id)?.end == nil }
     }
@@ -60,8 +59,8 @@ extension Purchase {
 
 extension Consumption {
     /// The report for the store; `nil` if the log does not show whether the purchase was delivered.
-    /// The store itself measures how much of a subscription was used. For anything else, it accepts
-    /// a preference for a partial refund only if the share used is above zero.
+    /// The store itself measures the use of subscriptions. For other purchases, it accepts a
+    /// preference for a partial refund only if the used share is above zero.
     package func report(by reporting: RefundReporting) -> ConsumptionReport? {
         guard let isDelivered else { return nil }
         let used = kind == .autoRenewable ? nil : usedMilliPercent
@@ -74,7 +73,7 @@ extension Consumption {
         _ preference: RefundPreference?, _ used: Int64?
     ) -> RefundPreference? {
         guard preference == .grantProrated, kind != .autoRenewable else { return preference }
-        // A prorated refund of an unused purchase is the same as a full refund.
+        // A prorated refund of an unused purchase would amount to a full refund.
         return used.map { $0 > 0 ? .grantProrated : .grantFull }
     }
 }

@@ -1,6 +1,6 @@
 extension TransactionFact {
-    /// The products that the catalog must know: the transaction's own product, or those that it
-    /// represents.
+    /// The products that the catalog must know: the transaction's own product, or the products that
+    /// it represents.
     var soldProducts: [ProductID] {
         if let reading { return reading.items.filter(\.isOwned).map(\.product) }
         return items.isEmpty ? [product] : items.map(\.product)
@@ -12,7 +12,7 @@ extension TransactionFact {
             .first { catalog.product($0) == nil }
     }
 
-    /// How many of its items have been revoked individually.
+    /// How many of the transaction's items have been revoked individually.
     var itemsTakenBack: Int { items.count { $0.revokedAt != nil } }
 
     /// Whether the transaction has items and all of them have been revoked.

@@ -1,33 +1,33 @@
 /// The members of one transaction that the access rules need.
 ///
-/// They are kept next to the evidence because each read needs them for every transaction. All
-/// members are plain values, and the product is an index into the purchase's list of products.
+/// They are kept beside the evidence because each read needs them for every transaction. All
+/// members are plain values. The product is an index into the purchase's list of products.
 struct Transaction: Hashable, Sendable {
-    /// The last bytes of the id, which quickly distinguish most transactions.
+    /// The last bytes of the id. They are usually sufficient to distinguish transactions quickly.
     let tail: UInt64
     let product: Int
     let kind: ProductKind?
     let start: Instant
-    /// The start of the purchase that this one restores, if the evidence names it; otherwise this
-    /// one's own start.
+    /// The start of the purchase that this transaction restores, if the evidence names it.
+    /// Otherwise, the start of this transaction.
     let firstPurchased: Instant
     let expires: Instant?
     let revokedAt: Instant?
     let isRevokedForApp: Bool
     let isUpgraded: Bool
-    /// When the store last signed the transaction. Receipts do not count, because their omissions
-    /// mean nothing.
+    /// When the store last signed the transaction. Receipts do not count, because it means nothing
+    /// if a receipt omits something.
     let vouchedAt: Instant?
     let isFamilyShared: Bool
     let isSandbox: Bool
     let isLastOfCommitment: Bool
-    /// Whether its product represents other items, which are listed in the evidence.
+    /// Whether the product represents other items, which are listed in the evidence.
     let hasItems: Bool
     let terms: OfferTerms
-    /// The last time, before this transaction began, at which the store announced that its product
-    /// would start with the next renewal.
+    /// When the store last announced, before this transaction began, that its product would start
+    /// with the next renewal.
     let announcedAt: Instant?
-    /// Whether it is derived from readings, which also show what ended it.
+    /// Whether the transaction is derived from readings, which also show what ended it.
     let isRead: Bool
 
     init(
@@ -53,7 +53,7 @@ struct Transaction: Hashable, Sendable {
     }
 }
 
-/// The terms under which a period was sold. The digit is the second part of a reason code.
+/// The terms under which a period was sold. The raw value is the second part of a reason code.
 package enum OfferTerms: Int, Hashable, Sendable {
     case usual = 0
     case trial = 1

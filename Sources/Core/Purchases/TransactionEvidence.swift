@@ -1,7 +1,8 @@
-/// All statements ever made about one transaction, joined.
+/// All statements ever made about one transaction, combined.
 ///
-/// Joining is commutative, associative and idempotent. The result therefore depends only on the set
-/// of facts; their order, repetition or late arrival cannot change it.
+/// Combining statements is commutative, associative and idempotent. The result therefore depends
+/// only on the set of facts. It does not matter if facts arrive late, repeatedly or in another
+/// order.
 package enum TransactionEvidence: Hashable, Sendable {
     case signed(TransactionFact)
     case legacy(TransactionFact)
@@ -11,7 +12,7 @@ package enum TransactionEvidence: Hashable, Sendable {
         self = fact.rank.isLegacy ? .legacy(fact) : .signed(fact)
     }
 
-    /// The signed statement that outweighs the others, if any.
+    /// The prevailing signed statement, if any.
     package var signed: TransactionFact? {
         switch self {
         case .signed(let fact), .both(let fact, _): fact
@@ -19,7 +20,7 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The joined statements of all receipts, if any.
+    /// The combined statements of all receipts, if any.
     package var legacy: TransactionFact? {
         switch self {
         case .legacy(let fact), .both(_, let fact): fact
@@ -27,7 +28,7 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The facts that give this result when joined.
+    /// The facts that produce this result when they are combined.
     package var facts: [TransactionFact] { [signed, legacy].compactMap(\.self) }
 
     /// The transaction as described by all statements together.
@@ -38,8 +39,8 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The time at which a receipt was signed does not decide or distinguish anything. The time
-    /// shown is that of the first receipt with news.
+    /// The signing time of a receipt does not decide anything, and does not make two values differ.
+    /// The time shown is that of the first receipt that added something new.
     package static func == (one: Self, other: Self) -> Bool {
         one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
     }
@@ -85,8 +86,8 @@ package enum TransactionEvidence: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Receipts can only add something: the latest end, the latest revocation, or an upgrade. A
-    /// receipt that only repeats known facts changes nothing, whether it is newer or older.
+    /// Receipts can only add something: a later end, a later revocation, or an upgrade. A receipt
+    /// that only repeats known facts does not change anything, whether it is newer or older.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
@@ -102,7 +103,7 @@ extension TransactionFact {
         return fact
     }
 
-    /// The members that are taken together from a single receipt.
+    /// The members that are always taken together from a single receipt.
     private var base: TransactionFact {
         var base = undated
         base.kind = nil
@@ -118,7 +119,7 @@ extension TransactionFact {
     }
 
     /// A signed statement with the additions that receipts may make: a later end, and a revocation
-    /// after the statement was signed. Receipts never remove a revocation.
+    /// after the statement was signed. Receipts never undo a revocation.
     fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
         var fact = self
         fact.kind = kind ?? legacy.kind

@@ -2,15 +2,15 @@
 struct ReadPeriod: Hashable, Sendable {
     /// The period in the form of a transaction fact.
     var fact: TransactionFact
-    /// The end of the access that continues although a payment failed.
+    /// The end of access that continues although a payment failed.
     var graceUntil: Instant?
-    /// When another token replaced it.
+    /// When another token replaced the period's token.
     var replacedAt: Instant?
-    /// Whether it is its product's last period and has not been replaced.
+    /// Whether this is the product's last period and has not been replaced.
     var isLast = false
-    /// The newest reading's statement about the renewal.
+    /// What the newest reading states about the renewal.
     var renewal: RenewalFact?
-    /// The token under which it was last read.
+    /// The token under which the period was last read.
     var token: TransactionID
 }
 
@@ -20,7 +20,7 @@ struct ReadLane {
     struct Draft {
         var item: Reading.Item
         var start: Instant
-        /// The end of the time that was paid for.
+        /// The end of the time that has been paid for.
         var expires: Instant?
         /// Whether a reading stated that end before any payment failed.
         var isEndKnown = false
@@ -37,16 +37,16 @@ struct ReadLane {
     let product: ProductID
     private(set) var drafts: [Draft] = []
     private var isOpen = false
-    /// Whether the last reading without access stated that the subscription has expired.
+    /// Whether the last reading without access stated that the subscription had expired.
     private var isOver = false
-    /// The newest reading, and the item in it, if it has one.
+    /// The newest reading, and the product's item in it, if it has one.
     private(set) var newest: (item: Reading.Item?, fact: TransactionFact)?
 
     init(_ product: ProductID) {
         self.product = product
     }
 
-    /// Processes the next reading. Readings come in chronological order.
+    /// Processes the next reading. Readings must be processed in chronological order.
     mutating func read(_ fact: TransactionFact, _ reading: Reading, from start: Instant) {
         let item = reading.item(of: product)
         if drafts.isEmpty, item?.isOwned != true { return }
@@ -57,7 +57,7 @@ struct ReadLane {
             if item.expires != nil { give(item, fact, reading, from: start) }
         case .onHold, .paused, .expired:
             if drafts.isEmpty, let item, let end = item.expires {
-                // The reading shows only that the period has ended.
+                // The reading only shows that the period has ended.
                 let ended = min(end, fact.signedAt)
                 drafts.append(draft(item, fact, from: min(start, ended)))
                 drafts[0].expires = ended
@@ -88,14 +88,14 @@ extension ReadLane {
         drafts[last].price = item.price ?? drafts[last].price
         let (end, paid) = (item.expires ?? fact.signedAt, drafts[last].expires)
         drafts[last].extend(to: end, reading.state, at: fact.signedAt)
-        // If an item's end moved back into the past while other items continue, the item was
+        // If an item's end moved back into the past while other items continue, that item was
         // refunded.
         if let paid, end < paid, end <= fact.signedAt, reading.runs(at: fact.signedAt) {
             drafts[last].takeBack(at: end, of: paid)
         }
     }
 
-    /// Begins a period. The payment for it ends the grace before it.
+    /// Begins a period. The payment for it ends the grace period that preceded it.
     private mutating func begin(
         _ item: Reading.Item, _ fact: TransactionFact, from start: Instant
     ) {
@@ -107,8 +107,8 @@ extension ReadLane {
     }
 
     /// If both this reading and the previous one give access, the period continues from the last
-    /// end. If the previous one gave no access, the period begins when the store says that there is
-    /// access again.
+    /// end. If the previous reading did not give access, the period begins when the store says that
+    /// access resumed.
     private func beginning(at instant: Instant, from start: Instant) -> Instant {
         guard let last = drafts.last else { return min(start, instant) }
         guard isOpen, let end = last.expires else { return instant }
@@ -121,14 +121,15 @@ extension ReadLane {
         Draft(item: item, start: start, offer: item.offer, price: item.price, told: fact)
     }
 
-    /// Records that access has ended, either at the stated time or when the store was asked.
+    /// Records that access has ended, either at the stated time or at the time when the store was
+    /// asked.
     private mutating func stop(
         at stated: Instant?, _ fact: TransactionFact, _ reading: Reading, isGone: Bool
     ) {
         guard let last = drafts.indices.last, let end = drafts[last].end else { return }
         let stop = min(stated ?? end, fact.signedAt)
         if isOpen || isOver && reading.state == .expired && stop < end {
-            // A change that was announced is not a refund, even if it comes a little early.
+            // An announced change is not a refund, even if it happens slightly early.
             let item = drafts[last].item
             let isAnnounced = item.isRemoved || item.nextProduct != nil
             let isTakenBack = isGone && !isAnnounced || reading.takesBack
@@ -178,13 +179,13 @@ extension ReadLane {
         _ item: Reading.Item?, _ fact: TransactionFact, _ reading: Reading, from start: Instant
     ) {
         guard let item else {
-            // A purchase that is revoked as a whole needs no items.
+            // If the whole purchase is revoked, its items do not matter.
             if reading.state == .takenBack { takeBack(fact) }
             return
         }
         if drafts.isEmpty {
             drafts.append(draft(item, fact, from: start))
-            // Nothing shows that there was ever a time at which it was not revoked.
+            // As far as is known, the purchase was revoked from the beginning.
             if reading.state == .takenBack { drafts[0].revokedAt = start }
         }
         let refundable = item.refundable ?? drafts[0].item.refundable
@@ -204,8 +205,8 @@ extension ReadLane {
 }
 
 extension Reading {
-    /// The reading's statement about a product, which it may list several times: in two base plans,
-    /// of which one will only be owned later, or in two purchase options.
+    /// The reading's statement about a product. It may list the product several times: in two base
+    /// plans, one of which will be owned only later, or in two purchase options.
     fileprivate func item(of product: ProductID) -> Item? {
         let all = items.filter { $0.product == product }
         guard all.count > 1 else { return all.first }
@@ -226,14 +227,14 @@ extension Reading {
         items.contains { $0.isOwned && $0.expires.map { instant < $0 } ?? false }
     }
 
-    /// Whether an end before that of the paid time means a refund.
+    /// Whether an end before the end of the paid time means a refund.
     fileprivate var takesBack: Bool {
         if state != .expired || ending == .replaced { return false }
-        // The store itself revokes a purchase that has not been acknowledged.
+        // If a purchase is not acknowledged, the store itself revokes it.
         return ending != .bySystem || !isAcknowledged
     }
 
-    /// Whether access beyond the paid time was given although a payment failed.
+    /// Whether access was given beyond the paid time although a payment failed.
     fileprivate var isUnpaid: Bool {
         state == .onHold || state == .expired && ending == .bySystem
     }

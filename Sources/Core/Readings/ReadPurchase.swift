@@ -2,13 +2,13 @@
 extension Purchase {
     package var isRead: Bool { !readings.isEmpty }
 
-    /// Whether its readings know the purchase under this name, which may be that of an older or a
-    /// newer token.
+    /// Whether the purchase's readings show that it has this name, which may be that of an older or
+    /// a newer token.
     func isKnown(as name: PurchaseID) -> Bool {
         name.store == id.store && readings.contains { $0.names.contains(name.original) }
     }
 
-    /// Whether a reading is about this purchase, under any of its names.
+    /// Whether a reading is about this purchase, under any of the purchase's names.
     package func isSame(as fact: TransactionFact) -> Bool {
         if id == fact.purchase { return true }
         if id.store != fact.store { return false }
@@ -17,26 +17,26 @@ extension Purchase {
             || readings.contains { !names.isDisjoint(with: $0.names) }
     }
 
-    /// Every name by which the purchase's holder can be looked up: its own, and those from readings
-    /// that were made before all of its tokens were known.
+    /// Every id under which the purchase's holder can be looked up: its own, and those from
+    /// readings that were made before all of its tokens were known.
     package var allIDs: [PurchaseID] {
         if readings.isEmpty { return [id] }
         return Set(readings.map(\.original)).union([id.original]).sorted()
             .map { PurchaseID(store: id.store, original: $0) }
     }
 
-    /// All of these names and the names of its tokens. The purchase could arrive again under any of
-    /// them.
+    /// All of these ids and the names of its tokens. The purchase may arrive again under any of them.
     var everyID: [PurchaseID] {
         Set(allIDs + tokenNames.map { PurchaseID(store: id.store, original: $0) }).sorted()
     }
 
-    /// The names of its tokens, and of the tokens that these continue.
+    /// The names of the purchase's tokens, and of the tokens that they continue.
     package var tokenNames: [TransactionID] {
         Set(readings.compactMap(\.reading).flatMap(\.names)).sorted()
     }
 
-    /// The period that determines the state of the whole purchase: the last one of its first item.
+    /// The period that determines the state of the whole purchase, which is the last period of its
+    /// first item.
     var mainPeriod: Int? {
         let main = readings.last { $0.reading?.isOwned == true }?.reading?.mainItem?.product
         return periods.indices.last { periods[$0].fact.product == main && periods[$0].isLast }
@@ -44,7 +44,7 @@ extension Purchase {
     }
 
     /// The store's last statement about the renewal after the transaction; `nil` if another period
-    /// followed it.
+    /// followed the transaction.
     func renewal(after index: Int) -> RenewalFact? {
         isRead ? periods[index].isLast ? periods[index].renewal : nil : currentRenewal
     }
@@ -83,20 +83,20 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// Whether it is a one-time purchase and not a period of a subscription.
+    /// Whether it is a one-time purchase rather than a subscription period.
     fileprivate var isForGood: Bool { fact.expires == nil }
 
-    /// The order, regardless of the transaction's id.
+    /// The order to which the fact belongs, regardless of the transaction's id.
     fileprivate var order: TransactionID {
         fact.lineItem.flatMap { try? TransactionID($0) } ?? fact.transaction
     }
 }
 
 extension TransactionFact {
-    /// The names under which the purchase may be known.
+    /// All names under which the purchase may be known.
     var names: Set<TransactionID> { Set([original] + (reading?.names ?? [])) }
 
-    /// The ids under which the purchase may be known, besides the one in the fact.
+    /// The ids under which the purchase may be known, apart from the one in the fact.
     var otherNames: [PurchaseID] {
         names.subtracting([original]).sorted().map { PurchaseID(store: store, original: $0) }
     }
@@ -109,16 +109,16 @@ extension TransactionFact {
         return fact
     }
 
-    /// Whether this repeats the reading just before it. The store marks each state of a purchase,
-    /// so nothing can have been different in between.
+    /// Whether this reading repeats the one immediately before it. The store marks each state of a
+    /// purchase, so the purchase cannot have been in a different state in between.
     fileprivate func repeats(_ other: TransactionFact) -> Bool {
         reading?.tokenName == other.reading?.tokenName && undatedReading == other.undatedReading
     }
 }
 
 extension [TransactionFact] {
-    /// These readings together with others, in chronological order, without those that only repeat
-    /// what was already known at the time.
+    /// These readings together with others, in chronological order. Readings that only repeat what
+    /// was already known at the time are omitted.
     func adding(_ others: [TransactionFact]) -> [TransactionFact] {
         let all = Set(self + others).sorted { one, other in
             if one.signedAt != other.signedAt { return one.signedAt < other.signedAt }
@@ -133,8 +133,8 @@ extension [TransactionFact] {
         }
     }
 
-    /// The name of the whole chain: a name that is not known to continue another one, or else the
-    /// first.
+    /// The name of the whole chain of tokens: a name that is not known to continue another one, or
+    /// else the first name.
     var chainName: TransactionID? {
         let names = Set(map(\.original))
         if names.count < 2 { return names.first }

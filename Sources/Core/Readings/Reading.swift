@@ -1,21 +1,21 @@
-/// A store's complete answer about one purchase token, as of the time when it was asked.
+/// A store's complete answer about one purchase token, as of the time when the store was asked.
 ///
 /// It comes with a `TransactionFact`, which names the purchase and the time when the store was
 /// asked.
 package struct Reading: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// A subscription that gives access, and renews unless its items say otherwise.
+        /// The subscription gives access, and renews unless its items say otherwise.
         case active
-        /// Like `active`, although a payment failed.
+        /// The same as `active`, although a payment failed.
         case grace
-        /// A payment failed, and there is no access until it succeeds.
+        /// A payment failed, and access is suspended until it succeeds.
         case onHold
         /// The customer paused the subscription.
         case paused
-        /// It gives access until its end and does not renew.
+        /// The subscription gives access until its end but does not renew.
         case cancelled
         case expired
-        /// A one-time purchase that has been paid.
+        /// A one-time purchase that has been paid for.
         case purchased
         /// A one-time purchase that has been revoked.
         case takenBack
@@ -30,7 +30,7 @@ package struct Reading: Hashable, Sendable {
         case replaced
     }
 
-    /// The token with which the store is asked. It is sensitive, and may be longer than an id.
+    /// The token used to ask the store. It is sensitive, and may be longer than an id.
     package var token: String
     /// The id of the purchase that begins with this token.
     package var tokenName: TransactionID
@@ -44,17 +44,17 @@ package struct Reading: Hashable, Sendable {
     package var ending: Ending?
     package var cancelledAt: Instant?
     package var resumesAt: Instant?
-    /// The order whose payment is failing.
+    /// The order whose payment is currently failing.
     package var declinedOrder: String?
     package var isAcknowledged = false
-    /// The store's mark of this state of the purchase. Every other state has a different mark.
+    /// The store's mark for this state of the purchase. Every other state has a different mark.
     package var mark: String?
     package var region: String?
-    /// The app's name for a profile in the customer's account, besides the account token in the
-    /// fact.
+    /// The app's name for a profile in the customer's account, in addition to the account token in
+    /// the fact.
     package var profile: String?
     package var linkedAccount: String?
-    /// The expired purchase of a customer who resubscribed in the store's own screens.
+    /// The customer's expired purchase, if the customer resubscribed on the store's own screens.
     package var comesBack: Return?
 
     package struct Return: Hashable, Sendable {
@@ -86,17 +86,17 @@ extension Reading {
     /// One product in a purchase.
     package struct Item: Hashable, Sendable {
         package var product: ProductID
-        /// The newest order that has been paid. A subscription item without such an order is not
-        /// owned yet.
+        /// The newest order that has been paid for. A subscription item without such an order is
+        /// not owned yet.
         package var order: TransactionID?
         package var isOwned: Bool
         package var expires: Instant?
-        /// Whether it was bought for a fixed time, without renewal.
+        /// Whether the item was bought for a fixed time, without renewal.
         package var isPrepaid = false
         package var willRenew = false
-        /// The product that replaces it when the period ends.
+        /// The product that replaces the item when the period ends.
         package var nextProduct: ProductID?
-        /// Whether only this item ends with the period.
+        /// Whether this item ends with the period although other items continue.
         package var isRemoved = false
         package var basePlan: String?
         package var offer: Offer?
@@ -104,12 +104,12 @@ extension Reading {
         package var priceConsent: PriceConsent?
         package var instalments: Instalments?
         package var quantity: Int64 = 1
-        /// How many pieces have not been refunded; `nil` if the store did not say.
+        /// How many units have not been refunded; `nil` if the store did not say.
         package var refundable: Int64?
         package var isConsumed = false
-        /// Whether a one-time purchase gives its right for a limited time only.
+        /// Whether a one-time purchase gives its right only for a limited time.
         package var isRented = false
-        /// When a pre-ordered item can be used.
+        /// When a pre-ordered item becomes usable.
         package var releasedAt: Instant?
         package var isOrderedInAdvance = false
 
@@ -127,7 +127,7 @@ extension Reading {
         package let payments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled and the commitment is still running.
+        /// Whether the customer has cancelled while the commitment is still running.
         package let endsWithCommitment: Bool
 
         package init(
@@ -147,12 +147,13 @@ extension Reading {
 
     package var isKnown: Bool { if case .unknown = state { false } else { true } }
 
-    /// Whether it gives ownership of anything, as far as this release understands the answer.
+    /// Whether the purchase gives ownership of anything, as far as this release understands the
+    /// answer.
     package var isOwned: Bool { isKnown && items.contains(where: \.isOwned) }
 }
 
 extension Reading {
-    /// The first owned item, or else the first item.
+    /// The first owned item, or the first item if none is owned.
     package var mainItem: Item? { items.first(where: \.isOwned) ?? items.first }
 }
 

@@ -1,7 +1,7 @@
 /// The combined result of all readings of one purchase.
 ///
-/// Readings are processed in chronological order, no matter in which order they arrived, so the
-/// result depends only on the set of readings. Each token has its own readings. If one token
+/// Readings are processed in chronological order, regardless of the order in which they arrived, so
+/// the result depends only on the set of readings. Each token has separate readings. If one token
 /// continues another, the older one ends when the newer one begins.
 struct ReadingCourse {
     fileprivate struct Line {
@@ -48,7 +48,7 @@ struct ReadingCourse {
         return line
     }
 
-    /// When another token that continues this one replaced it. A token that this one itself
+    /// When the token was replaced by another one that continues it. A token that this one itself
     /// continues, directly or indirectly, does not count.
     private func replacement(of index: Int) -> Instant? {
         let line = lines[index]
@@ -72,8 +72,8 @@ struct ReadingCourse {
 }
 
 extension ReadingCourse.Line {
-    /// When a product begins that appears after the first reading: at the end of a product that has
-    /// gone, or else when it first appears.
+    /// When a product begins that does not appear in the first reading. It begins at the end of a
+    /// product that has disappeared, or otherwise when it first appears.
     fileprivate func entry(at instant: Instant) -> Instant {
         lanes.compactMap { $0.drafts.last?.expires }.filter { $0 <= instant }.max() ?? instant
     }
@@ -89,7 +89,7 @@ extension ReadingCourse {
         var part: Int
     }
 
-    /// Every period, in order of start and then id.
+    /// Every period, sorted by start and then by id.
     var periods: [ReadPeriod] {
         let found = joined(lines.flatMap(self.found))
         var products: [TransactionID: Set<ProductID>] = [:]
@@ -98,8 +98,7 @@ extension ReadingCourse {
             var period = one.period
             let isFirst = products[one.order]?.min() == one.product
             if !isFirst || one.part > 1 {
-                // Support searches for the order, and several products may have been bought with
-                // it.
+                // Support staff search by order, and one order may cover several products.
                 period.fact.lineItem = one.order.text
                 period.fact.transaction = one.order.part(isFirst ? nil : one.product, one.part)
             }
@@ -114,8 +113,8 @@ extension ReadingCourse {
             var parts: [TransactionID: Int] = [:]
             return lane.drafts.indices.map { index in
                 let draft = lane.drafts[index]
-                // For one-time purchases, the order may be stated only later, but the token is in
-                // every answer.
+                // For one-time purchases, the store may state the order only later, but every
+                // answer contains the token.
                 let order =
                     draft.expires == nil
                     ? TransactionID(ofToken: line.name, lane.product)
@@ -142,7 +141,7 @@ extension ReadingCourse {
         }
     }
 
-    /// Joins periods that are the same. A change that has not taken effect continues the running
+    /// Merges periods that are the same. A change that has not taken effect continues the current
     /// period under a new token.
     private func joined(_ found: [Found]) -> [Found] {
         var joined: [Found] = []
@@ -176,7 +175,7 @@ extension ReadLane.Draft {
         fact.reading = nil
         (fact.original, fact.transaction, fact.product) = (original, order, item.product)
         (fact.purchased, fact.expires, fact.offer, fact.price) = (start, expires, offer, price)
-        // Support searches for the order.
+        // Support staff search by order.
         fact.lineItem = expires == nil ? item.order?.text : nil
         fact.kind = expires != nil ? .autoRenewable : item.isRented ? .nonRenewing : nil
         fact.quantity = item.quantity
@@ -193,7 +192,7 @@ extension ReadLane.Draft {
 }
 
 extension Reading.Instalments {
-    /// The position of the current period among the promised months.
+    /// The number of the current period within the commitment.
     fileprivate func commitment(at end: Instant) -> Commitment? {
         guard payments > 0, (0...1200).contains(paymentsLeft) else { return nil }
         let periods = max(payments, paymentsLeft)
@@ -209,7 +208,8 @@ extension TransactionFact {
     fileprivate func renewal(
         of item: Reading.Item?, last: Reading.Item, graceUntil: Instant?
     ) -> RenewalFact? {
-        // An item that disappeared without being removed was replaced by another one or refunded.
+        // An item that disappeared without being removed has been replaced by another one or
+        // refunded.
         guard let reading, last.expires != nil, item != nil || last.isRemoved else { return nil }
         let goesOn = item.map { $0.isOwned && ($0.willRenew || $0.nextProduct != nil) } ?? false
         let isOver = reading.state == .expired
@@ -251,8 +251,8 @@ extension TransactionID {
         self.init(joining: name.text, ":\(product)")
     }
 
-    /// The id of one product among several bought with the same order, or of one period among
-    /// several.
+    /// The id of one product among several bought with the same order, or of one among several
+    /// periods.
     fileprivate func part(_ product: ProductID?, _ part: Int) -> TransactionID {
         let ending = (product.map { ":\($0)" } ?? "") + (part > 1 ? "#\(part)" : "")
         return TransactionID(joining: text, ending)

@@ -1,11 +1,11 @@
-/// When to ask the store about a purchase that has readings, and with which of its tokens.
+/// Determines when to ask the store about a purchase that has readings, and with which of its tokens.
 ///
-/// Several tokens may give access at the same time, for example if two continue the same one, and
-/// tokens may even continue each other in a circle. So Deed asks with every token that has a last
-/// period, and each token has its own readings.
+/// Several tokens may give access at the same time, for example if two of them continue the same
+/// token. Tokens may even continue each other in a circle. Deed therefore asks with every token
+/// that has a last period, and stores the readings of each token separately.
 extension Purchase {
     /// How long to wait before asking again if a payment is missing, if the subscription is paused,
-    /// or if an answer was not understood. A customer may pay at any time.
+    /// or if an answer was not understood. The customer may pay at any time.
     private static let longestWait: Int64 = 86_400_000
 
     private struct TokenInquiry {
@@ -13,12 +13,12 @@ extension Purchase {
         let told: Instant
         /// When the access is next due to change; `nil` if only the store can tell.
         let next: Instant?
-        /// How long the store may be silent about it.
+        /// How long the store may be silent about the token.
         let patience: Int64
 
         var at: Instant { next(after: told) }
 
-        /// When to ask again after the store repeated itself; `nil` if a change is overdue.
+        /// When to ask again after the store repeated its last answer; `nil` if a change is overdue.
         func rest(from now: Instant) -> Instant? {
             if now < at { return at }
             if let next, next <= now { return nil }
@@ -32,16 +32,16 @@ extension Purchase {
         }
     }
 
-    /// When the first of its tokens is due.
+    /// When the first of the purchase's tokens is due.
     var readInquiryAt: Instant? { tokenInquiries.map(\.at).min() }
 
-    /// The tokens with which the store should be asked by that instant; empty if the store uses no
+    /// The tokens with which to ask the store by that instant; empty if the store does not use
     /// tokens.
     package func tokens(dueAt instant: Instant) -> [String] {
         tokenInquiries.filter { $0.at <= instant }.map(\.token)
     }
 
-    /// When to ask again after the store, asked at `now`, only repeated what was known; `nil` if it
+    /// When to ask again if the store, asked at `now`, only repeated what was known; `nil` if it
     /// should be asked again at the next opportunity.
     package func rest(from now: Instant) -> Instant? {
         let rests = tokenInquiries.map { $0.rest(from: now) }
@@ -56,8 +56,8 @@ extension Purchase {
         }
     }
 
-    /// Inquiries after an answer that this release does not understand. A later answer may be
-    /// understood.
+    /// Inquiries that follow an answer that this release does not understand. It may understand a
+    /// later answer.
     private var unreadInquiries: [TokenInquiry] {
         guard let last = readings.last, let reading = last.reading, !reading.isKnown else {
             return []
@@ -69,7 +69,7 @@ extension Purchase {
         ]
     }
 
-    /// Each product has its own end, and its own grace.
+    /// Each product has a separate end and a separate grace period.
     private func inquiry(by name: TransactionID, about last: [ReadPeriod]) -> TokenInquiry? {
         let newest = readings.last { $0.reading?.tokenName == name && $0.reading?.isKnown == true }
         guard let newest, let token = newest.reading?.token else { return nil }
@@ -86,8 +86,8 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// When the access is next due to change after that instant: at an end, or at the end of a
-    /// pause.
+    /// When the access is next due to change after that instant, which is at the end of a period or
+    /// of a pause.
     fileprivate func nextNews(after instant: Instant) -> Instant? {
         let end = fact.revocation == nil ? graceUntil ?? fact.expires : nil
         let resumption = renewal?.isPaused == true ? renewal?.renewsAt : nil

@@ -1,4 +1,4 @@
-/// A step of a reconciliation, or its share for one shard. A part is done as a whole and then
+/// A step of a reconciliation, or a step's share for one shard. A part is done as a whole and then
 /// recorded as done.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
@@ -17,7 +17,7 @@ package struct ReconcilePart: Hashable, Sendable {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
-                // The shared name tables come last. By then, misplaced rows have been corrected.
+                // The shared name tables come last, when misplaced rows have already been corrected.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
                     + [ReconcilePart(step: step, shard: nil)]
             case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:

@@ -1,25 +1,26 @@
-/// A step of a reconciliation, which compares one thing with the clock, the log or the rows.
+/// A step of a reconciliation. Each step compares one part of the data with the clock, the log or
+/// the rows.
 package enum ReconcileStep: String, Hashable, Sendable, CaseIterable {
-    /// Due boundaries that were not published.
+    /// Due boundaries that have not been published.
     case boundaries
-    /// Notifications that the store sent to an app's server and that never arrived.
+    /// Notifications that the store sent to an app's server but that never arrived.
     case notifications
-    /// The store's history of each customer's purchases, unless it is known to have been read.
+    /// The store's history of each customer's purchases, unless it has already been read completely.
     case history
     /// Subscriptions with overdue news from the store.
     case subscriptions
-    /// Evidence that waits to be judged.
+    /// Evidence that is waiting to be judged.
     case intake
     /// Expired orders.
     case orders
-    /// Purchases that no customer claimed.
+    /// Purchases that have not been claimed by any customer.
     case unclaimed
-    /// Customers' rows, compared with their folded events.
+    /// Customers' rows, which are compared with the state folded from their events.
     case projections
-    /// The chain of the log since its last proof.
+    /// The chain of the log since it was last verified.
     case chain
 
-    /// Whether its findings should never occur. A run with such findings ends as drifted.
+    /// Whether the step's findings should never occur. A run with such findings ends as drifted.
     package var findsDrift: Bool {
         switch self {
         case .projections, .chain: true
@@ -47,12 +48,12 @@ package struct StepCounts: Hashable, Sendable {
     }
 }
 
-/// The result of doing a part.
+/// The result of one part.
 package struct PartReport: Hashable, Sendable {
     package var counts = StepCounts()
     /// One sentence for each failure.
     package var errors: [String] = []
-    /// Notes for the operator about things that are fine.
+    /// Notes for the operator that do not report a problem.
     package var notes: [String] = []
 
     package init(_ counts: StepCounts = StepCounts(), _ fault: Fault? = nil) {
@@ -61,43 +62,43 @@ package struct PartReport: Hashable, Sendable {
     }
 }
 
-/// What is stored about a part between runs.
+/// The record of a part that is stored between runs.
 package typealias NotedPart = (counts: StepCounts, isDone: Bool)
 
-/// How rows differ from the log, and a function that repairs them. It returns the number of repairs
-/// and what prevented others.
+/// The differences between rows and the log, and a function that repairs them. The function returns
+/// the number of repairs and the obstacles to others.
 package typealias RowDrift = (
     counts: StepCounts, mend: (UpkeepPace) throws(Fault) -> (mended: Int64, fault: Fault?)
 )
 
-/// What to compare in a project, and how.
+/// What to compare in a project, and how to compare it.
 package struct ReconcilePlan: Hashable, Sendable {
     package var steps: [ReconcileStep]
     /// Compares every customer's rows instead of a sample, and requests each customer's history.
     package var isFull = false
-    /// Rewrites differing rows from the log.
+    /// Rewrites rows that differ from the log.
     package var repairs = false
-    /// The instant to compare with, or `nil` for the present.
+    /// The instant to compare with; `nil` for the current time.
     package var asOf: Instant?
 
     package init(steps: [ReconcileStep] = ReconcileStep.allCases) {
         self.steps = steps
     }
 
-    /// An option without effect on the chosen steps: `full` or `repair`.
+    /// An option that has no effect on the chosen steps: `full` or `repair`.
     package var idle: String? {
         if isFull, !steps.contains(.history), !steps.contains(.projections) { return "full" }
         return repairs && !steps.contains(.projections) ? "repair" : nil
     }
 
-    /// Whether it includes everything that a nightly run checks. It need not include the history
-    /// step, which the first nightly runs did not have.
+    /// Whether the plan includes everything that a nightly run checks. It does not have to include
+    /// the history step, because the first nightly runs did not have it.
     package var isWhole: Bool {
         asOf == nil && Set(steps).union([.history]).count == ReconcileStep.allCases.count
     }
 
-    /// Whether it requests every customer's history: if it compares all rows, or if the step is
-    /// named.
+    /// Whether to request every customer's history. This is the case if the plan compares all rows
+    /// or names the history step.
     package var asksEveryHistory: Bool {
         steps.contains(.history) && (isFull || Set(steps).count < ReconcileStep.allCases.count)
     }
@@ -107,7 +108,7 @@ package struct ReconcilePlan: Hashable, Sendable {
 package struct ReconciliationStarted: EventContent {
     package let reconciliation: ReconciliationID
     package let plan: ReconcilePlan
-    /// Whether a service should run it. The first free one takes it.
+    /// Whether the run was requested from a service. The first free instance takes it.
     package let isRequested: Bool
     package var subject: EventSubject { .project }
 
@@ -124,7 +125,7 @@ package struct ReconciliationFinished: EventContent {
     package let steps: [ReconcileStep: StepCounts]
     /// One sentence for each step or app that failed.
     package let errors: [String]
-    /// Notes for the operator about things that are fine.
+    /// Notes for the operator that do not report a problem.
     package let notes: [String]
     package let milliseconds: Int64
     package var subject: EventSubject { .project }
@@ -140,12 +141,12 @@ package struct ReconciliationFinished: EventContent {
         self.milliseconds = milliseconds
     }
 
-    /// How many findings there were that should never occur.
+    /// How many findings of the kind that should never occur there were.
     package var drift: Int64 {
         steps.reduce(0) { $0 + ($1.key.findsDrift ? $1.value.found : 0) }
     }
 
-    /// Why it is not sound, in one sentence for each step.
+    /// Why the run is not sound, in one sentence for each step.
     package var reasons: [String] {
         ReconcileStep.allCases.compactMap { step in
             guard step.findsDrift, let counts = steps[step], counts.found > 0 else { return nil }
@@ -153,13 +154,13 @@ package struct ReconciliationFinished: EventContent {
         } + errors
     }
 
-    /// Whether nothing drifted and every step was done.
+    /// Whether there was no drift and every step was completed.
     package var isSound: Bool { drift == 0 && errors.isEmpty }
 }
 
 /// A reconciliation according to the project's stream.
 package struct Reconciliation: Hashable, Sendable {
-    /// How many are remembered. The log has all of them.
+    /// How many reconciliations are remembered. The log contains all of them.
     package static let limit = 100
 
     package let started: ReconciliationStarted

@@ -1,9 +1,9 @@
-/// Grants that start after the current access. Each begins at the first instant, from when it was
-/// given, that nothing else is known to cover. It then lasts without a break, even if other access
-/// begins. Several such grants of one entitlement follow each other in the order in which they were
-/// given.
+/// Grants that start after the current access ends. Each grant begins at the first instant after it
+/// was given that no other known access covers. It then lasts without a break, even if other access
+/// begins in the meantime. Several such grants of one entitlement follow each other in the order in
+/// which they were given.
 extension CustomerState {
-    /// The rights from grants that wait for all other rights.
+    /// The rights from grants that start only after all other rights.
     func waitingRights(behind others: [Right], by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         var covered: [EntitlementID: [Interval]] = [:]
@@ -28,7 +28,7 @@ extension CustomerState {
     }
 
     /// When the grant gives access, according to current knowledge; `nil` if it waits for access
-    /// without an end.
+    /// that has no end.
     package func interval(of grant: Grant, by catalog: Catalog) -> Interval? {
         if !grant.waits {
             return grant.right(of: .grant(0), from: grant.given.start).interval
@@ -41,14 +41,14 @@ extension CustomerState {
 }
 
 extension [Interval] {
-    /// The first instant, from `instant` on, that none of these runs covers; `nil` if a covering
-    /// run never ends.
+    /// The first instant, from `instant` on, that none of these runs covers; `nil` if a run that
+    /// covers it never ends.
     fileprivate func firstGap(since instant: Instant) -> Instant? {
         guard let run = first(where: { $0.contains(instant) }) else { return instant }
         return run.end
     }
 
-    /// Inserts an interval, and joins it with those that it touches.
+    /// Inserts an interval, and merges it with the intervals that it touches.
     fileprivate mutating func insert(_ interval: Interval) {
         if interval.isEmpty { return }
         let near = Interval.union(

@@ -1,5 +1,5 @@
-/// Blocked purchases. While a block is in effect, it removes the access that all other rules give.
-/// It changes nothing else, so that everything is as the store says once the block is lifted.
+/// Blocked purchases. While a block is in effect, it suspends all access from the purchase. It does
+/// not change anything else, so the store's statements apply again once the block is lifted.
 extension CustomerState {
     func blocking(_ rights: [Right]) -> [Right] {
         if purchases.allSatisfy(\.blocks.isEmpty) { return rights }
@@ -17,8 +17,8 @@ extension CustomerState {
 }
 
 extension Right {
-    /// The parts of the right outside the blocks, which do not overlap. There is at least one part,
-    /// which may be empty.
+    /// The parts of the right outside the blocks. The blocks do not overlap. There is always at
+    /// least one part, which may be empty.
     fileprivate func parts(outside blocks: [Block]) -> [Right] {
         if interval.isEmpty { return [self] }
         var parts: [Right] = []

@@ -1,5 +1,5 @@
 /// Non-renewing purchases of one product. The catalog says how long each purchase lasts, and how
-/// several of them combine.
+/// several purchases combine.
 struct FixedTerms {
     struct Term {
         let source: Right.Source
@@ -9,7 +9,7 @@ struct FixedTerms {
 
     let duration: CalendarDuration
     let stacking: Product.Stacking
-    /// In the order in which they were bought.
+    /// The terms in order of purchase.
     let terms: [Term]
 
     var rights: [Right] {

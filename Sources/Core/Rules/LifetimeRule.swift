@@ -1,20 +1,20 @@
-/// Non-consumables. They give access from the purchase until it is revoked, or without end.
+/// Non-consumables. They give access from the purchase until it is revoked, or indefinitely.
 extension Purchase {
     /// All transactions combined. Restoring a purchase creates a new transaction for it, so the
-    /// statement that outweighs all others counts, no matter which transaction it is about.
+    /// prevailing statement counts, no matter which transaction it is about.
     var whole: Transaction? {
         guard evidence.count > 1, let fact = wholeFact else { return transactions.first }
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }
     }
 
-    /// The fact that prevails among all transactions.
+    /// The prevailing fact among all transactions.
     var wholeFact: TransactionFact? {
         guard var all = evidence.first else { return nil }
         for other in evidence.dropFirst() { all.join(other) }
         return all.effective
     }
 
-    /// The transaction from which a right comes. For a lifetime, that is all transactions combined.
+    /// The transaction behind a right. For a lifetime right, this is all transactions combined.
     func transaction(behind right: Right, at index: Int) -> Transaction {
         (right.rule == .lifetime && !isRead ? whole : nil) ?? transactions[index]
     }
@@ -24,7 +24,7 @@ extension Purchase {
 }
 
 extension Transaction {
-    /// The access that a whole purchase gives since it was first bought.
+    /// The lifetime access that the purchase gives from its first transaction on.
     func lifetime(since first: Instant, of source: Right.Source) -> Right {
         var right = Right(.lifetime, of: source, Interval(start: first, end: nil))
         if let revokedAt { right.cut(at: revokedAt, by: .revocation) }

@@ -13,11 +13,11 @@ extension TransferPolicy.Rule {
     /// The customer named by a purchase's account tokens, if any of the tokens belongs to a
     /// customer.
     ///
-    /// If the tokens name several customers, the policy decides: where purchases are kept, the
-    /// token of the earliest transaction counts; where they move, that of the latest. Among several
-    /// tokens of one transaction, the one that the store stated last counts. Renewal news names a
-    /// customer only if no transaction does. The result therefore depends only on the set of facts,
-    /// not on their order or on who sent them.
+    /// If the tokens name several customers, the policy decides. If purchases stay with their
+    /// holders, the token of the earliest transaction counts. If they move, the token of the latest
+    /// transaction counts. Among several tokens of one transaction, the one that the store stated
+    /// last counts. A renewal fact names a customer only if no transaction does. The result
+    /// therefore depends only on the set of facts, not on their order or on who sent them.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?
@@ -52,7 +52,7 @@ extension Purchase {
         rule.holder(named: carried, owners: owners) { statedToken(of: $0) }
     }
 
-    /// The token in the prevailing statement about the transaction.
+    /// The token in the transaction's prevailing statement.
     func statedToken(of transaction: TransactionID) -> AccountToken? {
         evidence(of: transaction)?.effective.accountToken.flatMap(AccountToken.init)
     }
@@ -60,7 +60,7 @@ extension Purchase {
 
 extension CustomerState {
     /// Whether a purchase stays with this customer even if its tokens name another one. It does if
-    /// an admin moved it here, or if it was credited to a balance and the credit may have been
+    /// an admin moved it here, or if it was credited to a balance, because the credit may have been
     /// spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)

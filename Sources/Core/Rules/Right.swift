@@ -1,9 +1,9 @@
-/// A stretch of access that one rule gives from one source. It refers to its source by indexes into
+/// A period of access that one rule gives from one source. It refers to its source by indexes into
 /// the state and the catalog, so that it stays small no matter how much data the source has.
 struct Right: Hashable, Sendable {
     enum Source: Hashable, Sendable {
-        /// A transaction of a purchase. `product` is the product's index in the catalog, if the
-        /// catalog has it.
+        /// A transaction of a purchase. `product` is the product's index in the catalog; `nil` if
+        /// the catalog does not contain it.
         case transaction(Int, purchase: Int, product: Int?)
         case app(Int, rule: Int)
         case grant(Int)
@@ -12,9 +12,9 @@ struct Right: Hashable, Sendable {
     let source: Source
     let rule: Rule
     private(set) var interval: Interval
-    /// The cause that ended it early, if there is one.
+    /// The cause that ended the right early, if any.
     private(set) var cut: Cut?
-    /// The cause that had ended it early before support blocked the purchase, if there is one.
+    /// The cause that had ended the right early before support blocked the purchase, if any.
     private(set) var storesCut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {
@@ -23,7 +23,7 @@ struct Right: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// The index of the sold product in the catalog, if the catalog has it.
+    /// The index of the sold product in the catalog; `nil` if the catalog does not contain it.
     var product: Int? {
         if case .transaction(_, _, let product) = source { product } else { nil }
     }
@@ -38,7 +38,7 @@ struct Right: Hashable, Sendable {
 }
 
 extension Right {
-    /// Delays the start of the right to `instant` if it is earlier.
+    /// Delays the start of the right to `instant` if the right starts earlier.
     mutating func begin(at instant: Instant) {
         if interval.start < instant {
             interval = Interval(start: instant, end: interval.end.map { max(instant, $0) })
@@ -50,10 +50,9 @@ extension Right {
 package enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A subscription gives access from the start of a period until it expires.
     case period
-    /// If a renewal payment fails, a subscription continues until the end of the store's grace
-    /// period.
+    /// If a renewal payment fails, a subscription continues until the store's grace period ends.
     case grace
-    /// A non-consumable gives access without end.
+    /// A non-consumable gives access indefinitely.
     case lifetime
     /// A non-renewing purchase lasts as long as the catalog says.
     case fixedTerm = "fixed_term"
@@ -63,16 +62,16 @@ package enum Rule: String, Hashable, Sendable, CaseIterable {
     case grant
 }
 
-/// The causes that end a right early.
+/// The causes that can end a right early.
 package enum Cut: String, Hashable, Sendable, CaseIterable {
     /// The store or an admin revoked it.
     case revocation
     /// A period of another product replaced it.
     case upgrade
-    /// The next period began, which ends the grace period before it.
+    /// The next period began, which ends the grace period that preceded it.
     case recovery
     /// Support blocked the purchase.
     case block
-    /// The same product was bought again, and its term restarts according to the catalog.
+    /// The same product was bought again, and the catalog says that this restarts the term.
     case restart
 }

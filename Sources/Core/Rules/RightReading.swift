@@ -1,4 +1,4 @@
-/// The state and the source of one right at one instant.
+/// The state and the source of one right at a given instant.
 struct RightReading {
     let source: Entitlement.Source
     let isActive: Bool
@@ -9,7 +9,7 @@ struct RightReading {
     var willRenew = false
     var nextProduct: ProductID?
     var expirationReason: ExpirationReason?
-    /// Whether the store refunded the purchase because of a fault of the app.
+    /// Whether the store refunded the purchase because the app was at fault.
     var isRevokedForApp = false
     /// Whether the purchase was made in the sandbox.
     var isSandbox = false
@@ -27,8 +27,7 @@ struct RightReading {
         case .transaction(let index, let place, _):
             let purchase = state.purchases[place]
             let transaction = purchase.transaction(behind: right, at: index)
-            // A period that was followed by another one ended long before the store's latest
-            // statement.
+            // A period followed by another one ended long before the store's latest statement.
             let isFollowed = purchase.isFollowed(index)
             let renewal = standing == .past && isFollowed ? nil : purchase.renewal(after: index)
             source = .purchase(purchase.id)
@@ -38,7 +37,7 @@ struct RightReading {
                 ? .revoked
                 : right.state(standing, terms: transaction.terms, renewal: renewal)
             kind = purchase.kind(of: index, by: catalog)
-            // If the product represents others, the one that gives the right.
+            // If the product represents other products, this is the one that gives the right.
             product =
                 right.product.map { catalog.products[$0].key.id }
                 ?? purchase.products[transaction.product]
@@ -53,11 +52,11 @@ struct RightReading {
     }
 
     /// A subscription renews unless the store says otherwise. A subscription that has ended does
-    /// not renew, whatever the store said before. It may continue on its own only while a payment
-    /// is being retried.
+    /// not renew, regardless of what the store said before. It may continue by itself only while
+    /// the store is retrying a payment.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
-        // A customer who cancels a commitment pays until its end. Until then the store says that it
-        // renews.
+        // A customer who cancels a commitment still pays until its end. Until then, the store says
+        // that the commitment renews.
         let isLast = transaction.isLastOfCommitment && renewal?.willCommitAgain == false
         willRenew = !isOver && !isLast && renewal?.willRenew ?? isActive
         nextProduct = renewal?.nextProduct
@@ -67,7 +66,7 @@ struct RightReading {
         expirationReason = intent.map { .store($0) }
     }
 
-    /// Support's decision counts, whatever the store says.
+    /// Support's block overrides the store's statements.
     private mutating func block() {
         (state, expirationReason) = (.revoked, .blocked)
         (isRevokedForApp, willRenew) = (false, false)
@@ -108,8 +107,8 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code: the state before the point, and the offer after it once the offer
-    /// has begun.
+    /// The compact reason code. The state comes before the point, and the offer, once it has begun,
+    /// comes after it.
     var code: String {
         state == .upcoming
             ? "0.0"
@@ -117,8 +116,8 @@ extension RightReading {
     }
 
     private static let stateCodes = -9...5
-    /// All codes, prepared in advance because every answer contains one and composing it takes
-    /// longer.
+    /// All codes, prepared in advance because every answer contains one and building a code each
+    /// time would be slower.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {
@@ -142,7 +141,8 @@ extension RightReading {
         }
     }
 
-    /// Why the access ended: 0 if the store did not say, or by the clock if no store decides.
+    /// The part of the code that says why access ended: 0 if the store did not give a reason, and
+    /// -5 for access that ends by the clock alone.
     private var endCode: Int {
         guard kind == .autoRenewable else { return -5 }
         return switch expirationReason {

@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// Everything that gives the customer access, in order of the rules: purchases by id, then
-    /// fixed terms by product, original versions, grants, and grants that wait for all of these.
+    /// All of the customer's rights, in the order of the rules: purchases by id, fixed terms by
+    /// product, original versions, grants, and grants that wait for all of these.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
@@ -114,7 +114,8 @@ extension Purchase {
         }
     }
 
-    /// The kind according to the evidence, or else according to the catalog.
+    /// The purchase's kind according to its evidence. If that does not state the kind, the kind
+    /// according to the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {
@@ -122,14 +123,14 @@ extension Purchase {
                 return known.kind
             }
         }
-        // Stores sell no other products that expire.
+        // Stores do not sell any other products that expire.
         return transactions.contains { $0.expires != nil } ? .autoRenewable : nil
     }
 }
 
 extension Catalog {
-    /// The rule for several purchases of one non-renewing product. Purchases are in order of id,
-    /// but the rule needs them in order of purchase, with ties in order of id.
+    /// The rule for several purchases of one non-renewing product. Purchases are sorted by id, but
+    /// the rule needs them in order of purchase, with ties in order of id.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

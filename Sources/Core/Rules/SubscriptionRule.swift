@@ -1,11 +1,12 @@
-/// Auto-renewable subscriptions. They give access during their periods, each until it expires, is
-/// revoked or is upgraded, and during the grace periods after them. The periods of one purchase are
-/// in order of start.
+/// Auto-renewable subscriptions. They give access during their periods, each of which lasts until
+/// it expires, is revoked or is upgraded, and during the grace periods that follow. The periods of
+/// one purchase are sorted by start.
 extension [Transaction] {
     /// The access that one period gives.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
-        // A period without a stated end gives no access, rather than endless access.
+        // A period without a stated end does not give any access, because it would otherwise give
+        // access indefinitely.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
         let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
@@ -17,8 +18,8 @@ extension [Transaction] {
         return right
     }
 
-    /// The period that replaces this one by starting, if there is one. The start ends the access,
-    /// and the log then calls the transaction upgraded.
+    /// The period that replaces this one by starting, if any. Its start ends the access, and the
+    /// log then calls the transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan || former.isRead { return nil }
@@ -38,7 +39,7 @@ extension [Transaction] {
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access after a period that comes from a grace period. The grace must have been signed
+    /// The access that follows a period because of a grace period. The grace must have been signed
     /// during or after the period, but before the next one began. It ends if the period is revoked
     /// or the next period begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
@@ -55,23 +56,23 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// When the first period after this one begins.
+    /// The start of the first period that begins after this one.
     func start(after index: Int) -> Instant? {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether the period began. A renewal that was charged and then revoked, or that gave way to a
-    /// change, did not.
+    /// Whether the period began. A renewal did not begin if it was revoked after it was charged, or
+    /// if it gave way to a change.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period replaced one that had not expired. The store flags the replaced one as
-    /// upgraded, but often only once it is asked for the history. Until then, the start of a period
-    /// with another product shows it, because a change that waits for the renewal begins only when
-    /// the former period expires.
+    /// Whether this period replaced one that had not expired. The store flags the replaced period
+    /// as upgraded, but often only when it is asked for the history. Until then, the start of a
+    /// period with another product shows the replacement, because a change that waits for the
+    /// renewal begins only when the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
         // The renewal had already been charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
@@ -82,7 +83,7 @@ extension Transaction {
     }
 
     /// Whether the store said, at a time when it could already charge for the former period, that
-    /// this product starts with the next renewal. It then does, no matter how early the renewal
+    /// this product starts with the next renewal. If so, it does, no matter how early the renewal
     /// begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
@@ -97,15 +98,17 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether a period that begins at `instant`, slightly before this one expires, is only this
-    /// one's renewal. It is if the store signed this one later and did not flag it.
+    /// Whether a period that begins at `instant`, slightly before this one expires, is merely this
+    /// one's renewal. It is if the store signed this period again later without flagging it as
+    /// upgraded.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How early the store may charge for a period: a day. The shortest period on sale lasts a
-    /// week. In the sandbox, a week lasts minutes, so a day is a seventh of that.
+    /// How early the store may charge for a period: by a day. The shortest period on sale lasts a
+    /// week. In the sandbox, where a week lasts minutes, a seventh of the period corresponds to a
+    /// day.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
@@ -120,7 +123,7 @@ extension Purchase {
     var graces: [Grace] { renewals.compactMap(Grace.init) }
 }
 
-/// A store's promise that access continues until an instant although a payment failed.
+/// A store's promise that access continues until a certain instant although a payment failed.
 struct Grace: Hashable, Sendable {
     let signedAt: Instant
     let until: Instant
@@ -137,17 +140,18 @@ extension RenewalFact {
     /// given by a grace period, and a renewal does not undo the change that was announced for it.
     var countsForGood: Bool { graceUntil != nil || announcesChange }
 
-    /// Whether the next renewal brings another product.
+    /// Whether the next renewal is for a different product.
     var announcesChange: Bool {
         guard let product, let nextProduct else { return false }
         return nextProduct != product
     }
 }
 
-/// The expected future of a subscription, apart from the access that it gives.
+/// What is expected of a subscription in the future, apart from the access that it gives.
 extension Purchase {
-    /// Whether the store has revoked the newest period, even after it expired. Then nothing
-    /// continues, and it is unknown whether the refund ended a grace period.
+    /// Whether the store has revoked the newest period, even if this happened after it expired. The
+    /// subscription then does not continue, and it is unknown whether the refund ended a grace
+    /// period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false
@@ -159,7 +163,8 @@ extension Purchase {
     /// is about an earlier period.
     var currentRenewal: RenewalFact? {
         guard let renewal, let place = newestPlace else { return renewal }
-        // The statement may have come with the charge for this period, during the previous one.
+        // The statement may have come with the charge for this period, while the previous one was
+        // still running.
         let earliness = transactions[...place].suffix(2).lazy.map(\.earliness).max() ?? 0
         let earliest = transactions[place].start.advanced(byMilliseconds: -earliness)
         return renewal.signedAt >= earliest ? renewal : nil

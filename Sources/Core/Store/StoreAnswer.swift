@@ -1,16 +1,16 @@
-/// A store's answer: the evidence in it, and further statements without proof.
+/// A store's answer: the evidence that it contains, and further unsigned statements.
 package struct StoreAnswer: Sendable {
     /// The environment that answered.
     package let environment: Environment
-    /// Evidence that is to be proven like any other. Evidence that names no app follows its
-    /// transaction.
+    /// Evidence that must be verified like any other. Evidence that does not name an app follows
+    /// its transaction.
     package var evidence: [RawEvidence] = []
     /// Evidence that counts because Deed's own client fetched it from the store.
     package var vouched: [ProvenEvidence] = []
     package var remark = StoreRemark.nothing
     /// The token of the next page; `nil` after the last one.
     package var next: String?
-    /// Marks how far a history was read, so that later changes can be requested.
+    /// Marks how far a history has been read, so that only later changes need to be requested.
     package var revision: String?
     /// The number of bytes received.
     package var byteCount = 0
@@ -26,8 +26,8 @@ package enum StoreRemark: Hashable, Sendable {
     case standings([StandingTold])
     case order(isFound: Bool)
     case testSent(token: String)
-    /// The store's attempts to send notifications, one list for each notification, in the order of
-    /// the evidence.
+    /// The store's attempts to send notifications: one list per notification, in the order of the
+    /// evidence.
     case attempts([[SendAttempt]])
     case extended(until: Instant?)
     case extendingAll(request: String)
@@ -36,7 +36,7 @@ package enum StoreRemark: Hashable, Sendable {
 
 /// The store's own name for a subscription's status.
 package struct StandingTold: Hashable, Sendable {
-    /// The purchase, prefixed with the store's name.
+    /// The purchase's id, prefixed with the store's name.
     package let purchase: String
     package let text: String
 
@@ -49,7 +49,7 @@ package struct StandingTold: Hashable, Sendable {
 /// The store's attempt to deliver a notification.
 package struct SendAttempt: Hashable, Sendable {
     package let at: Instant?
-    /// In the store's own words.
+    /// The result in the store's own words.
     package let result: String
     package let hasArrived: Bool
 
@@ -60,7 +60,7 @@ package struct SendAttempt: Hashable, Sendable {
     }
 }
 
-/// An app, identified by its key at the store, and its project here.
+/// An app, identified by its key at the store, and the project to which it belongs.
 package struct StoreApp: Hashable, Sendable {
     package let project: ProjectID
     package let key: AppKey

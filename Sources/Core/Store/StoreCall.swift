@@ -1,23 +1,23 @@
-/// A request to a store about an app.
+/// A request to a store, concerning one app.
 package enum StoreCall: Hashable, Sendable {
     case transaction(TransactionID)
-    /// How the customer who made a transaction got the app.
+    /// How the customer who made a transaction obtained the app.
     case installation(of: TransactionID)
     /// The status of every subscription of the customer who made a transaction.
     case standings(of: TransactionID)
-    /// The current state of a purchase, from a store that is asked with a token.
+    /// The current state of a purchase, at a store that identifies purchases by tokens.
     case reading(token: String, of: TransactionID)
     /// Everything that the customer who made a transaction has ever bought, as the store currently
     /// knows it.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
-    /// The transactions under an order number from a mail to the customer.
+    /// The transactions under an order number from a receipt that the store mailed to the customer.
     case order(String)
     /// The notifications that the store has sent to this app's server.
     case notifications(NotificationFilter, after: String? = nil)
     case test
     case testResult(String)
-    /// Checks only whether the store would answer about the app's purchases or orders.
+    /// Only checks whether the store would answer requests about the app's purchases or orders.
     case probe(StoreProbe)
     case finish(TransactionID)
     case setToken(AccountToken, of: TransactionID)
@@ -33,7 +33,7 @@ package enum StoreProbe: String, Hashable, Sendable, CaseIterable {
     case orders
 }
 
-/// The wanted part of a history.
+/// Which part of a history to request.
 package struct HistoryFilter: Hashable, Sendable {
     package var start: Instant?
     package var end: Instant?
@@ -42,11 +42,11 @@ package struct HistoryFilter: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether the whole history is wanted.
+    /// Whether the whole history is requested.
     package var isOpen: Bool { self == HistoryFilter() }
 }
 
-/// The wanted part of the store's notifications.
+/// Which of the store's notifications to request.
 package struct NotificationFilter: Hashable, Sendable {
     package var start: Instant
     package var end: Instant
@@ -72,7 +72,7 @@ package struct RenewalExtension: Hashable, Sendable {
 
     package let days: Int64
     package let why: Why
-    /// Identifies the request. A store executes each request only once.
+    /// The id of the request. A store executes each request only once.
     package let request: String
 
     package init(days: Int64, why: Why, request: String) {

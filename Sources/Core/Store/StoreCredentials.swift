@@ -1,7 +1,7 @@
 /// The secrets with which Deed identifies itself to a store for one app. They are stored encrypted
 /// and never shown.
 package struct StoreCredentials: Hashable, Sendable {
-    /// The secrets, by the names in the store's profile.
+    /// The secrets, keyed by their names in the store's profile.
     package var secrets: [String: String]
     /// The address of a store on this machine that replaces the real one.
     package var address: StoreAddress?
@@ -45,10 +45,10 @@ package struct CredentialMember: Sendable {
     }
     package let name: String
     package let part: Part
-    /// Whether the command line reads it from a file, because all users of the machine can see
-    /// command-line arguments.
+    /// Whether the command line reads the value from a file, because all users of the machine can
+    /// see command-line arguments.
     package let isSecret: Bool
-    /// Its description on the command line.
+    /// The description on the command line.
     package let help: (value: String, text: String)
 
     package init(
@@ -61,7 +61,8 @@ package struct CredentialMember: Sendable {
     }
 }
 
-/// The address of a store on this machine, like `http://127.0.0.1:9090`. No other address is valid.
+/// The address of a store on this machine, such as `http://127.0.0.1:9090`. No other kind of
+/// address is valid.
 package struct StoreAddress: Hashable, Sendable {
     package let url: String
 
@@ -78,7 +79,7 @@ package struct StoreAddress: Hashable, Sendable {
     }
 }
 
-/// The parts of an app's credentials that may be shown.
+/// The parts of an app's credentials that may be shown to people.
 package struct CredentialsStatus: Hashable, Sendable {
     package let hasKey: Bool
     package let hasSharedSecret: Bool
@@ -101,7 +102,7 @@ package struct CredentialsStatus: Hashable, Sendable {
     }
 }
 
-// Credentials that are printed by mistake do not reveal anything.
+// Credentials that are printed by mistake must not reveal anything.
 extension StoreCredentials: CustomStringConvertible {
     package var description: String { "credentials" }
 }
@@ -110,7 +111,7 @@ extension CredentialsChange: CustomStringConvertible {
     package var description: String { "a change of credentials" }
 }
 
-/// The fault in an app's credentials, and the member that has it.
+/// A problem with an app's credentials, and the member that has it.
 package struct InvalidCredential: Error, Hashable, Sendable {
     package let name: String
     package let sentence: String
@@ -121,14 +122,14 @@ package struct InvalidCredential: Error, Hashable, Sendable {
     }
 }
 
-/// The position of a credentials change among the project's events.
+/// Where a credentials change belongs among the project's events.
 package struct CredentialsWrite: Hashable, Sendable {
     /// The version of the project's stream before the write.
     package let version: Int64
-    /// The version at which the app was added. Anything written earlier belonged to an app that has
-    /// been removed.
+    /// The version at which the app was added. Credentials written before then belonged to an app
+    /// that has since been removed.
     package let appSince: Int64
-    /// Whether an earlier attempt may already have made the change.
+    /// Whether an earlier attempt may have made the change already.
     package let isRepetition: Bool
 
     package init(version: Int64, appSince: Int64, isRepetition: Bool = false) {
@@ -145,7 +146,7 @@ package struct SealedCredentials: Hashable, Sendable {
     /// The name of the installation's key that decrypts them.
     package let keyName: [UInt8]
     package let status: CredentialsStatus
-    /// Increases with every change.
+    /// A number that increases with every change.
     package let revision: Int64
     /// The version of the project's stream before the latest change.
     package let version: Int64

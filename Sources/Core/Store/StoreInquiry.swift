@@ -1,4 +1,4 @@
-/// Evidence that only the store can judge, and what is known about it.
+/// Evidence that only the store can judge, and the information needed to ask about it.
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App
@@ -6,13 +6,13 @@ package struct StoreInquiry: Sendable {
     package let storeApp: StoreApp
     /// The environment that the evidence names.
     package let environment: Environment
-    /// How many attempts have been made to judge it, including this one.
+    /// How many attempts have been made to judge the evidence, including this one.
     package let tries: Int64
     /// Why the last attempt failed.
     package let formerReason: IntakeReason?
     /// The latest time at which an answer can have been created.
     package let now: Instant
-    /// The project's products. A store may need a different request for each kind.
+    /// The project's products. A store may require a different request for each kind of product.
     package let catalog: Catalog
 
     package init(

@@ -1,31 +1,30 @@
-/// A store's capabilities and its names for things. The store's client declares the profile; the
-/// use cases know nothing else about a store.
+/// A store's capabilities and its names for things, as declared by its client. The use cases know
+/// nothing else about a store.
 package protocol StoreProfile: Sendable {
     var store: Store { get }
     /// The kinds of evidence that the store issues.
     var kinds: [EvidenceKind] { get }
     /// The members with which back ends submit the store's evidence.
     var handIns: [HandIn] { get }
-    /// The reconciliation steps in which the store can be asked.
+    /// The reconciliation steps that can ask the store.
     var steps: Set<ReconcileStep> { get }
     /// The credentials that an app needs for the store.
     var credentials: [CredentialMember] { get }
-    /// The command-line flag that names an app, and its help text.
+    /// The command-line flag for naming an app, and its help text.
     var appFlag: (name: String, help: String) { get }
-    /// The name of the site where people set up an app.
+    /// The name of the website where people set up an app.
     var console: String { get }
-    /// How to set the address for notifications at the store if none is set.
+    /// How to register the address for notifications with the store if none is set.
     var addressCure: String { get }
-    /// The requests with which an app's key is checked, if the store cannot send a test
-    /// notification on request.
+    /// The requests used to check an app's key if the store cannot send a test notification on
+    /// request.
     var probes: [StoreProbe] { get }
 
     /// The average pause between two requests for a history, in milliseconds.
     func historyPause(in environment: Environment) -> Int64
-    /// How far back the store can repeat past notifications, in milliseconds.
+    /// How far back the store can resend past notifications, in milliseconds.
     func newsReach(in environment: Environment) -> Int64
-    /// The credentials in the form in which they are stored. Throws if something is wrong with
-    /// them.
+    /// The credentials in the form in which they are stored. Throws if they are invalid.
     func proper(_ credentials: StoreCredentials) throws(InvalidCredential) -> StoreCredentials
     /// The refusal of evidence for an app that the project does not have.
     func foreign(_ app: AppID) -> RefusedEvidence
@@ -41,7 +40,7 @@ package struct HandIn: Sendable {
     package enum Form: Sendable {
         case text
         case texts
-        /// At most this many objects with these members, kept as JSON.
+        /// Objects with these members, up to the given number. They are stored as JSON.
         case objects(of: [HandInMember], atMost: Int)
     }
     package let name: String
@@ -59,12 +58,12 @@ package struct HandIn: Sendable {
     }
 }
 
-/// A text member of an object that is evidence.
+/// A text member of an object in which evidence is submitted.
 package struct HandInMember: Sendable {
     package let name: String
     package let isRequired: Bool
-    /// Returns what is wrong with a text, as the end of a sentence that begins with the member's
-    /// name.
+    /// Returns what is wrong with a text, phrased as the end of a sentence that begins with the
+    /// member's name.
     package let mistake: @Sendable (String) -> String?
 
     package init(
@@ -82,7 +81,7 @@ package struct StoreBudget: Hashable, Sendable {
     package let name: String
     /// The average pause between two calls.
     package let pause: Int64
-    /// How far calls may run ahead of this pace.
+    /// How far calls may run ahead of the average pace.
     package let burst: Int64
 
     package init(name: String, pause: Int64, burst: Int64) {
@@ -92,7 +91,7 @@ package struct StoreBudget: Hashable, Sendable {
     }
 }
 
-/// Calls about one app, counted across all instances.
+/// A slot for calls about one app. Calls are counted across all instances.
 package struct StoreTurn: Hashable, Sendable {
     package let app: StoreApp
     package let environment: Environment

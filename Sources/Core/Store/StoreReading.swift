@@ -1,14 +1,13 @@
 /// How far the store's history of a purchase has been read, so that the next reading covers only
 /// changes.
 package struct HistoryMark: Hashable, Sendable {
-    /// The requested part of the history: purchases made since this instant. At a store that states
-    /// the current state of purchases, when it last repeated only what was known.
+    /// The requested part of the history: purchases made since this instant. For a store that
+    /// states the current state of purchases, the last time at which it repeated only known facts.
     package var since: Instant?
-    /// The store's mark for the place up to which the history was read. It applies only to that
-    /// part.
+    /// The store's marker for how far the history was read. It applies only to the requested part.
     package var revision: String?
-    /// Do not ask again before this instant, because the store does not know the purchase or
-    /// repeated what was known.
+    /// The store is not asked again before this instant, because it did not know the purchase or
+    /// repeated only known facts.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {
@@ -52,10 +51,10 @@ package struct HistoryQuestion: Hashable, Sendable {
     }
 }
 
-/// How many customers' histories are still to be requested for an app.
+/// How many customers' histories still have to be requested for an app.
 package struct HistoryCount: Hashable, Sendable {
     package var ofEnvironment: [Environment: Int64] = [:]
-    /// How many of these histories are known to be incomplete.
+    /// How many of these histories are known to have gaps.
     package var missing: Int64 = 0
 
     package init() {}
@@ -63,13 +62,13 @@ package struct HistoryCount: Hashable, Sendable {
     package var all: Int64 { ofEnvironment.values.reduce(0, +) }
 }
 
-/// A round of requests, one for the history of each customer with a purchase in an app.
+/// A round of requests that covers the history of each customer with a purchase in an app.
 package struct HistoryRound: Hashable, Sendable {
-    /// Whether it contains a request for each customer who was known when it began.
+    /// Whether the round contains a request for each customer who was known when it began.
     package var isFilled = false
-    /// Whether it started automatically and runs slowly.
+    /// Whether the round started automatically and therefore runs slowly.
     package var isSlow: Bool
-    /// Whether at least one round for the app has had all its requests answered.
+    /// Whether there has been a round for the app in which all requests were answered.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {

@@ -1,37 +1,38 @@
-/// Why a store gave no usable answer. Nothing is changed in that case.
+/// Why a store did not give a usable answer. Nothing is changed in that case.
 package enum StoreTrouble: Error, Hashable, Sendable {
-    /// Deed has no credentials for the app. The sentence names the missing ones and how to set
-    /// them.
+    /// Deed does not have credentials for the app. The sentence names the missing ones and says how
+    /// to set them.
     case unconfigured(String)
     case locked(AppID)
     /// The store rejects the key.
     case unauthorized
-    /// The store rejects the key, or does not let it do this. The sentence gives the remedy.
+    /// The store rejects the key, or the key lacks the permission for this call. The sentence gives
+    /// the remedy.
     case denied(String, isKey: Bool)
-    /// The store has no such call. The sentence says what to do instead.
+    /// The store does not offer such a call. The sentence says what to do instead.
     case unsupported(String)
-    /// The store refuses the call. Repeating it is useless.
+    /// The store refuses the call, and repeating it would not help.
     case refused(code: Int64, message: String, meaning: Meaning? = nil)
-    /// The limit on calls is reached, or the store asks for a pause.
+    /// The rate limit has been reached, or the store asks for a pause.
     case limited(until: Instant)
     case unavailable(String)
     /// The store could not prove its identity.
     case untrusted(String)
     case unreadable(String)
-    /// The answer's signature cannot be proven, or the answer is about something else.
+    /// The answer's signature cannot be verified, or the answer is about something else.
     case foreign(String)
     case endlessPages(limit: Int)
     case fault(Fault)
 
-    /// The meaning of a refusal that has further consequences.
+    /// A refusal's meaning, if the refusal has further consequences.
     package enum Meaning: Hashable, Sendable {
-        /// The store does not know the purchase, or no longer knows anything about the account.
+        /// The store does not know the purchase, or no longer has any information about the account.
         case purchaseUnknown
-        /// The store has no address for notifications.
+        /// The store does not have an address for notifications.
         case noAddress
         /// The store does not know the test notification yet.
         case testUnknown
-        /// The store no longer reports events from that far back.
+        /// The store no longer reports events from that long ago.
         case tooFarBack
     }
 
@@ -81,7 +82,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a repeated call may succeed later without human action.
+    /// Whether a repeated call may succeed later without human intervention.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true

@@ -1,4 +1,4 @@
-/// An ISO 8601 duration such as `P1M`, `P30D` or `PT12H`, added in UTC calendar time.
+/// An ISO 8601 duration such as `P1M`, `P30D` or `PT12H`, which is added in UTC calendar time.
 package struct CalendarDuration: Hashable, Sendable {
     package let months: Int64
     package let days: Int64
@@ -7,7 +7,7 @@ package struct CalendarDuration: Hashable, Sendable {
     package let text: String
 
     /// Reads whole years, months, weeks, days, hours, minutes and seconds. At least one unit is
-    /// required, and the total must be above zero. Any other text gives `nil`.
+    /// required, and the total must be above zero. `nil` for any other text.
     package init?(_ text: String) {
         var parts = Parts()
         guard let rest = text.utf8.first == UInt8(ascii: "P") ? text.utf8.dropFirst() : nil,
@@ -19,7 +19,7 @@ package struct CalendarDuration: Hashable, Sendable {
         self.text = text
     }
 
-    /// A duration of `count` days, which must be at least one.
+    /// A duration of `count` days. The count must be at least one.
     package static func days(_ count: Int64) -> CalendarDuration {
         precondition((1...Parts.largestNumber).contains(count), "a duration lasts some days")
         return CalendarDuration(days: count)
@@ -32,11 +32,11 @@ package struct CalendarDuration: Hashable, Sendable {
         text = "P\(days)D"
     }
 
-    /// The instant this long after `start`. Months are added first (a day that the month lacks
-    /// becomes its last day), then days, then the time.
+    /// The instant this long after `start`. Months are added first, then days, then the time. If
+    /// the resulting month does not have the day, its last day is used.
     package func end(after start: Instant) -> Instant { moment(1, from: start) }
 
-    /// The instant this long before `end`, calculated in the same way.
+    /// The instant this long before `end`, calculated by the same rules.
     package func start(before end: Instant) -> Instant { moment(-1, from: end) }
 
     private func moment(_ direction: Int64, from instant: Instant) -> Instant {
@@ -52,8 +52,8 @@ package struct CalendarDuration: Hashable, Sendable {
 }
 
 private struct Parts {
-    /// A million years or a hundred million days, which is far above any practical use and far
-    /// below overflow.
+    /// The largest accepted number for any unit. It is far above any practical use, and far below
+    /// an overflow.
     static let largestNumber: Int64 = 10_000_000
     var months: Int64 = 0
     var days: Int64 = 0
@@ -73,7 +73,7 @@ private struct Parts {
                 if value > Parts.largestNumber { return false }
                 number = value
             } else {
-                // Each unit may occur at most once, and in order.
+                // Each unit may occur at most once, and the units must be in order.
                 guard let index = units.firstIndex(of: byte), let value = number else {
                     return false
                 }

@@ -1,4 +1,4 @@
-/// A day and a time of day in the proleptic Gregorian calendar, UTC.
+/// A date and time of day in the proleptic Gregorian calendar, in UTC.
 package struct CivilDate: Hashable, Sendable {
     package var year: Int64
     package var month: Int64
@@ -7,9 +7,9 @@ package struct CivilDate: Hashable, Sendable {
 
     static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// A date from its parts; `nil` if there is no such day or time of day.
+    /// A date from its parts; `nil` if the day or the time of day does not exist.
     package init?(year: Int64, month: Int64, day: Int64, millisecondOfDay: Int64) {
-        // Later years do not fit into 64 bits of milliseconds.
+        // In milliseconds, later years do not fit into 64 bits.
         guard (-293_000_000...293_000_000).contains(year), (1...12).contains(month),
             (1...CivilDate.days(inMonth: month, of: year)).contains(day),
             (0..<CivilDate.millisecondsPerDay).contains(millisecondOfDay)
@@ -23,10 +23,10 @@ package struct CivilDate: Hashable, Sendable {
     package init(_ instant: Instant) {
         let perDay = CivilDate.millisecondsPerDay
         let days = instant.milliseconds.flooredQuotient(by: perDay)
-        // Wraps only on the first day of time, where the result is still right.
+        // This wraps around only on the first representable day, where the result is still correct.
         millisecondOfDay = instant.milliseconds &- days &* perDay
-        // Counting from 1 March 0000 puts the leap day at the end of the year, where it needs no
-        // special treatment.
+        // If years start on 1 March, counted from 1 March 0000, the leap day is at the end of the
+        // year and needs no special treatment.
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -48,7 +48,7 @@ package struct CivilDate: Hashable, Sendable {
         let dayOfYear = (153 * marchMonth + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468
-        // Counting towards zero keeps the first day of time within 64 bits.
+        // Rounding towards zero keeps the first representable day within 64 bits.
         let isPast = days < 0
         let (product, overflow) = (isPast ? days + 1 : days).multipliedReportingOverflow(
             by: CivilDate.millisecondsPerDay)
@@ -72,7 +72,7 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded towards the past, so that days before 1970 are whole days too.
+    /// The quotient rounded down, so that days before 1970 are also whole days.
     func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

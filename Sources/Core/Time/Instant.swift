@@ -11,8 +11,8 @@ package struct Instant: Hashable, Comparable, Sendable {
         one.milliseconds < other.milliseconds
     }
 
-    /// The instant this many milliseconds later, clamped to the range of `Instant` instead of
-    /// overflowing.
+    /// The instant this many milliseconds later. It is clamped to the range of `Instant`, so that
+    /// it cannot overflow.
     package func advanced(byMilliseconds amount: Int64) -> Instant {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         if overflow { return amount > 0 ? .distantFuture : .distantPast }

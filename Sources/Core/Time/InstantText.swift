@@ -1,14 +1,15 @@
 extension Instant {
-    /// The instants that RFC 3339 can express: the years 0000 to 9999 in UTC.
+    /// The instants that RFC 3339 can express, which are those in the years 0000 to 9999 in UTC.
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// The instants that evidence may state: the years 1970 to 9999 in UTC. No store sold anything
-    /// earlier, and every date formatter can write them.
+    /// The instants that evidence may state, which are those in the years 1970 to 9999 in UTC.
+    /// Stores did not sell anything before 1970, and every date formatter can write these years.
     package static let statable = Instant(milliseconds: 0)...writable.upperBound
 
-    /// RFC 3339 in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside that format's
-    /// range are written in the expanded form of ISO 8601, with a sign and at least six digits.
+    /// The instant in RFC 3339, in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside
+    /// that format's range are written in the expanded form of ISO 8601, with a sign and at least
+    /// six digits.
     package var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
@@ -16,7 +17,7 @@ extension Instant {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the same text.
+    /// Appends the instant in the same format.
     package func append(to bytes: inout [UInt8]) {
         let date = CivilDate(self)
         let (milliseconds, second) = (
@@ -35,9 +36,9 @@ extension Instant {
         }
     }
 
-    /// Reads RFC 3339 with any fraction of a second (truncated to milliseconds), and with `Z` or an
-    /// offset with or without its colon. Any other text gives `nil`, including a leap second and a
-    /// time whose year in UTC cannot be written.
+    /// Reads RFC 3339 with any fraction of a second (truncated to milliseconds), and with `Z` or
+    /// with an offset, in which the colon is optional. `nil` for any other text, which includes
+    /// leap seconds and times whose year in UTC cannot be written.
     package init?(text: some StringProtocol) {
         self.init(expandedText: text)
         if text.first == "+" || text.first == "-" || !Instant.writable.contains(self) {
@@ -45,7 +46,7 @@ extension Instant {
         }
     }
 
-    /// Reads the `text` of any instant, including expanded years.
+    /// Reads the `text` of any instant, including those with expanded years.
     package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.year(), reader.take("-"),
@@ -107,7 +108,7 @@ private struct DigitReader {
         return value
     }
 
-    /// Four digits, or a sign followed by six to nine digits.
+    /// Reads a year of four digits, or of six to nine digits after a sign.
     mutating func year() -> Int64? {
         let sign: Int64 = take("-") ? -1 : take("+") ? 1 : 0
         if sign == 0 { return number(digits: 4) }
@@ -127,7 +128,7 @@ private struct DigitReader {
         return Int64(bytes[at] - UInt8(ascii: "0"))
     }
 
-    /// `19:21:00` or `19:21:00.123456` in milliseconds.
+    /// Reads a time of day such as `19:21:00` or `19:21:00.123456`. Returns milliseconds.
     mutating func timeOfDay() -> Int64? {
         guard let hour = number(digits: 2), hour < 24, take(":"),
             let minute = number(digits: 2), minute < 60, take(":"),
@@ -146,7 +147,7 @@ private struct DigitReader {
         return ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds
     }
 
-    /// How far the written time is ahead of UTC, in milliseconds.
+    /// Reads an offset, which says how far the written time is ahead of UTC. Returns milliseconds.
     mutating func offset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let sign: Int64 = take("-") ? -1 : 1

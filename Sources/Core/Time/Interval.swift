@@ -1,4 +1,4 @@
-/// A stretch of time that includes its start but not its end. Without an end, it never stops.
+/// A period of time that includes its start but not its end. It may have no end.
 package struct Interval: Hashable, Sendable {
     package let start: Instant
     package let end: Instant?
@@ -19,8 +19,8 @@ package struct Interval: Hashable, Sendable {
         Interval(start: start, end: max(start, min(end ?? instant, instant)))
     }
 
-    /// The unbroken stretches that these intervals cover together, in order. Adjacent intervals are
-    /// joined.
+    /// The unbroken periods that these intervals cover together, in order. Adjacent intervals are
+    /// merged.
     package static func union(_ intervals: [Interval]) -> [Interval] {
         var runs: [Interval] = []
         for next in intervals.filter({ !$0.isEmpty }).sorted(by: { $0.start < $1.start }) {

@@ -1,6 +1,7 @@
 extension CustomerState {
     /// The state as known at an instant, folded from the events recorded until then. The events
-    /// must belong to one stream and be in order. Data that was erased later counts as never known.
+    /// must belong to one stream and be in order. Data that was erased later is treated as never
+    /// known.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         let erasure = events.reduce(Int64(0)) { $1.event.isErasure ? $1.version : $0 }
@@ -12,7 +13,7 @@ extension CustomerState {
 }
 
 extension ProjectState {
-    /// The project as known at an instant, including its catalog.
+    /// The project, including its catalog, as known at an instant.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         for recorded in events where recorded.recordedAt <= known {

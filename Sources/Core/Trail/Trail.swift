@@ -1,4 +1,4 @@
-/// Which entries in a project's audit trail to find. `nil` matches anything.
+/// Criteria for finding entries in a project's audit trail. `nil` matches anything.
 package struct TrailFilter: Hashable, Sendable {
     package var actor: Actor?
     package var customer: CustomerID?
@@ -12,8 +12,8 @@ package struct TrailFilter: Hashable, Sendable {
     package init() {}
 }
 
-/// A place in the trail, which lists the newest entries first. At the same instant, events from the
-/// log come before refusals.
+/// A position in the trail, which lists the newest entries first. At the same instant, events from
+/// the log come before refusals.
 package enum TrailPlace: Hashable, Sendable {
     case act(Instant, Position)
     case refusal(Instant, id: String)
@@ -24,7 +24,7 @@ package enum TrailPlace: Hashable, Sendable {
         }
     }
 
-    /// Whether this place comes before the other in the list, which means that it is newer.
+    /// Whether this position comes before the other one in the list, which means that it is newer.
     package func precedes(_ other: TrailPlace) -> Bool {
         if at != other.at { return at > other.at }
         switch (self, other) {
@@ -38,7 +38,7 @@ package enum TrailPlace: Hashable, Sendable {
     }
 }
 
-/// An act by a person or a person's key that the log records.
+/// An act that the log records, performed by a person or with a person's key.
 package struct RecordedAct: Sendable {
     package let position: Position
     package let stream: Stream
@@ -48,7 +48,7 @@ package struct RecordedAct: Sendable {
     package let actor: Actor
     package let why: Why
 
-    /// Why it was done, as far as its event can be read.
+    /// Why the act was done, if its event can be read.
     package struct Why: Hashable, Sendable {
         package let reason: String?
         package let ticket: String?
@@ -75,9 +75,9 @@ package struct RecordedAct: Sendable {
 }
 
 /// A call with a person's key that is not in the log, because it was refused or only asked a store.
-/// There is no proof of it.
+/// The record of such a call cannot be verified.
 package struct RefusedCall: Hashable, Sendable {
-    /// How many milliseconds a refusal is kept, and how many refusals are kept for a project.
+    /// How long a refusal is kept, in milliseconds, and how many refusals are kept for a project.
     package static let keptFor: Int64 = 90 * CivilDate.millisecondsPerDay
     package static let countLimit: Int64 = 100_000
 
@@ -112,7 +112,7 @@ package struct RefusedCall: Hashable, Sendable {
         Actor(prefix: RefusedCall.isPerson(key.text) ? "person:" : "key:", random: key.text)
     }
 
-    /// The id of the key or the person that the actor stands for; `nil` for other actors.
+    /// The id of the key or person behind the actor; `nil` for other actors.
     package static func caller(named actor: Actor) -> String? {
         for (prefix, isOfPeople) in [("key:", false), ("person:", true)] {
             guard actor.text.hasPrefix(prefix) else { continue }
@@ -122,14 +122,14 @@ package struct RefusedCall: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the id is that of a person, who can call like a key.
+    /// Whether the id belongs to a person, who can make calls just as a key can.
     private static func isPerson(_ id: String) -> Bool { id.hasPrefix("pe_") }
 }
 
-/// The matching acts, and how far the search went.
+/// The matching acts, and the position that the search reached.
 package struct FoundActs: Sendable {
     package let acts: [RecordedAct]
-    /// The last place that was examined; `nil` if there can be none after it.
+    /// The last position that was examined; `nil` if no further acts can follow.
     package let lookedUntil: TrailPlace?
 
     package init(acts: [RecordedAct], lookedUntil: TrailPlace?) {

@@ -1,8 +1,8 @@
-/// Where and how a project's events are sent.
+/// Where and how to send a project's events.
 package struct Webhook: EventContent {
-    /// How many webhooks a project may have.
+    /// The maximum number of webhooks in one project.
     package static let countLimit = 20
-    /// How many fixed headers a webhook may have.
+    /// The maximum number of fixed headers of one webhook.
     package static let headerLimit = 5
     package static let concurrencies: ClosedRange<Int64> = 1...32
     package static let rates: ClosedRange<Int64> = 1...10_000
@@ -11,9 +11,9 @@ package struct Webhook: EventContent {
     package static let typeLimit = 100
     package static let descriptionLimit = 256
 
-    /// What a request looks like.
+    /// The format of a request.
     package enum Format: String, Hashable, Sendable, CaseIterable {
-        /// An object with type, timestamp and data, as Standard Webhooks recommends.
+        /// An object with a type, a timestamp and data, as recommended by Standard Webhooks.
         case deed
         /// The binary mode of CloudEvents over HTTP.
         case cloudevents
@@ -22,19 +22,20 @@ package struct Webhook: EventContent {
     package let id: WebhookID
     package let environment: Environment
     package var url: WebhookURL
-    /// Types and families, as the feed names them.
+    /// The event types and families, named as in the feed.
     package var types: [String]
     package var format: Format
     package var concurrency: Int64
     /// The maximum number of requests per second.
     package var rate: Int64?
     package var description: String?
-    /// The names of fixed headers. Their values are sealed.
+    /// The names of the fixed headers. Their values are stored encrypted.
     package var headers: [String]
     package var isPaused = false
     /// The number of the newest key.
     package var key: Int64 = 1
-    /// How often an admin resumed it. A resumption restarts what had stopped on its own.
+    /// How many times an admin has resumed the webhook. Resuming restarts messages that had stopped
+    /// on their own.
     package var resumptions: Int64 = 0
     package var subject: EventSubject { .project }
 
@@ -66,7 +67,7 @@ package struct WebhookRemoved: EventContent {
     }
 }
 
-/// A change to a webhook; `nil` keeps a member.
+/// A change to a webhook. `nil` leaves a member unchanged.
 package struct WebhookChange: Hashable, Sendable {
     package var url: WebhookURL?
     package var types: [String]?
@@ -74,7 +75,7 @@ package struct WebhookChange: Hashable, Sendable {
     package var concurrency: Int64?
     package var rate: Int64??
     package var description: String??
-    /// The fixed headers, replaced together.
+    /// The fixed headers, which are all replaced together.
     package var headers: [WebhookHeader]?
 
     package init() {}
@@ -92,7 +93,7 @@ package struct WebhookChange: Hashable, Sendable {
     }
 }
 
-/// What an admin can do to a webhook besides changing members.
+/// An action of an admin on a webhook, other than changing its members.
 package enum WebhookAct: String, Hashable, Sendable {
     case pause
     case resume
@@ -130,7 +131,7 @@ package struct WebhookHeader: Hashable, Sendable {
     ]
 }
 
-/// What is wrong with a webhook's member. It follows the member's name in a sentence.
+/// What is wrong with a webhook's member, phrased to follow the member's name in a sentence.
 package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -139,11 +140,11 @@ package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Which addresses a webhook may have.
+/// Which addresses webhooks may use.
 package struct WebhookReach: Sendable {
-    /// Whether the operator opened addresses to plain HTTP.
+    /// Whether the operator has allowed some addresses to use plain HTTP.
     let allowsPlain: Bool
-    /// Whether a host may be named. Its addresses are looked up before each request.
+    /// Whether webhooks may use the host. Its addresses are looked up before each request.
     let allows: @Sendable (_ host: String) -> Bool
 
     package init(allowsPlain: Bool, allows: @escaping @Sendable (_ host: String) -> Bool) {
@@ -152,7 +153,7 @@ package struct WebhookReach: Sendable {
     }
 }
 
-/// A webhook's address: https, or http if the operator opened addresses for it.
+/// A webhook's address. It uses https, or http if the operator has allowed that for some addresses.
 package struct WebhookURL: Hashable, Sendable {
     package let text: String
 

@@ -1,4 +1,4 @@
-/// The project and id of a webhook, under which everything about it is stored.
+/// The project and id of a webhook. All of the webhook's data is stored under this name.
 package struct WebhookName: Hashable, Sendable {
     package let project: ProjectID
     package let id: WebhookID
@@ -8,17 +8,17 @@ package struct WebhookName: Hashable, Sendable {
         self.id = id
     }
 
-    /// The name of the lease with which one instance sends for all instances.
+    /// The name of the lease with which one instance sends messages for all instances.
     package var leaseName: String { "webhook \(id.text)" }
 }
 
-/// A webhook's keys and headers as stored: encrypted and outside the log.
+/// A webhook's keys and headers as stored, which is encrypted and outside the log.
 package struct SealedWebhook: Sendable {
     package let name: WebhookName
     package let sealed: [UInt8]
     package let keyName: [UInt8]
     package let revision: Int64
-    /// The version of the project's stream from which they were set.
+    /// The version of the project's stream from which the keys and headers were set.
     package let version: Int64
 
     package init(
@@ -32,21 +32,21 @@ package struct SealedWebhook: Sendable {
     }
 }
 
-/// How far a webhook has come.
+/// How far the delivery to a webhook has progressed.
 package struct WebhookPlace: Hashable, Sendable {
-    /// Everything before the cursor has arrived, or belongs to a waiting customer.
+    /// Everything before the cursor has been delivered, or belongs to a waiting customer.
     package var cursor: String
     /// How many resumptions have been carried out.
     package var resumptions: Int64 = 0
-    /// The time since which nothing has arrived; `nil` while messages arrive.
+    /// When deliveries started to fail; `nil` while they succeed.
     package var failingSince: Instant?
     package var parkedAt: Instant?
     package var goneAt: Instant?
-    /// The receiver does not want any messages before this instant.
+    /// The receiver does not accept messages before this instant.
     package var restsUntil: Instant?
     /// When the oldest undelivered event was recorded, if known.
     package var oldestAt: Instant?
-    /// How many attempts have been made.
+    /// How many delivery attempts have been made.
     package var attempts: Int64 = 0
 
     package init(cursor: String) {
@@ -54,16 +54,17 @@ package struct WebhookPlace: Hashable, Sendable {
     }
 }
 
-/// A customer whose message did not arrive. All of the customer's later messages wait, too.
+/// A customer whose message could not be delivered. All later messages about the customer have to
+/// wait as well.
 package struct WaitingCustomer: Hashable, Sendable {
     package let customer: CustomerID
-    /// The first event that has not arrived completely.
+    /// The first event that has not been delivered completely.
     package var position: Position
     package var version: Int64
-    /// The first of that event's messages that has not arrived.
+    /// The first message about that event that has not been delivered.
     package var part: Int16
     package var attempts: Int64
-    /// When to try again; `nil` until an admin resumes the customer's messages.
+    /// When to try again; `nil` if an admin has to resume the customer's messages.
     package var dueAt: Instant?
     package var recordedAt: Instant
 
@@ -83,7 +84,7 @@ package struct WaitingCustomer: Hashable, Sendable {
 
 /// One attempt to send a message.
 package struct WebhookAttempt: Hashable, Sendable {
-    /// How many bytes of the receiver's response are kept.
+    /// How many bytes of the receiver's response are stored.
     package static let answerLimit = 4096
     package static let countLimit: Int64 = 10_000
     package static let lifetime: Int64 = 7 * 86_400_000
@@ -97,7 +98,7 @@ package struct WebhookAttempt: Hashable, Sendable {
     package let at: Instant
     package let milliseconds: Int64
     package let status: Int64?
-    /// Why there is no status, or why the status does not count.
+    /// Why there is no status, or why the status was not accepted.
     package let error: String?
     package let answer: String
     package let replay: ReplayID?
@@ -125,21 +126,21 @@ package struct WebhookAttempt: Hashable, Sendable {
     }
 }
 
-/// The messages that an admin wants to be sent again.
+/// Messages that an admin wants to send again.
 package struct WebhookReplay: Hashable, Sendable {
-    /// How many replays for one webhook may run at the same time.
+    /// The maximum number of replays that may run for one webhook at the same time.
     package static let countLimit = 10
-    /// How long a finished replay is kept.
+    /// How long a finished replay is kept, in milliseconds.
     package static let lifetime: Int64 = 7 * 86_400_000
 
     package enum Wanted: Hashable, Sendable {
-        /// One event, by its id in the feed.
+        /// A single event, identified by its id in the feed.
         case event(String)
         case range(since: Instant, until: Instant, types: [String]?, customer: CustomerID?)
     }
     package let id: ReplayID
     package let wanted: Wanted
-    /// Everything before the cursor has been sent; `nil` before the first page.
+    /// Everything before the cursor has been sent; `nil` if no page has been sent yet.
     package var cursor: String?
     package var sent: Int64 = 0
     package var failed: Int64 = 0
@@ -151,12 +152,12 @@ package struct WebhookReplay: Hashable, Sendable {
     }
 }
 
-/// A webhook's progress, stored in one step.
+/// A webhook's progress, stored in a single step.
 package struct WebhookProgress: Sendable {
     package let name: WebhookName
     package var place: WebhookPlace
     package var waiting: [WaitingCustomer] = []
-    /// Customers who no longer wait.
+    /// Customers who are no longer waiting.
     package var served: [CustomerID] = []
     package var attempts: [WebhookAttempt] = []
     package var replays: [WebhookReplay] = []
@@ -169,21 +170,21 @@ package struct WebhookProgress: Sendable {
     }
 }
 
-/// Everything known about a webhook besides its settings.
+/// Everything known about a webhook apart from its settings.
 package struct WebhookStanding: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         case active
         case paused
-        /// Nothing has arrived for days. An admin has to resume the webhook.
+        /// Deliveries have failed for days. An admin has to resume the webhook.
         case parked
-        /// The receiver answered that it no longer exists.
+        /// The receiver answered that the webhook's address no longer exists.
         case gone
     }
     package let place: WebhookPlace
-    /// How many of its project's events follow its place in the log.
+    /// How many of the project's events follow the webhook's position in the log.
     package let lag: Int64
     package let waiting: Int64
-    /// How many customers' messages wait until an admin resumes them.
+    /// How many customers' messages have to be resumed by an admin.
     package let parked: Int64
     package let oldestAt: Instant?
 

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// The scrypt hash of a password, in 32 bytes; `nil` if there is not enough memory. A cost of 15 takes about a
-/// tenth of a second and 32 MiB, which makes guessing expensive. Adding one to the cost doubles both.
+/// The 32-byte scrypt hash of a password; `nil` if there is not enough memory. A cost of 15 takes about a tenth of a
+/// second and 32 MiB, which makes guessing expensive. Raising the cost by one doubles both.
 package func stretched(_ password: [UInt8], salt: [UInt8], cost: Int) -> [UInt8]? {
     guard (1...24).contains(cost) else { return nil }
     let (size, block, lanes): (UInt64, UInt64, UInt64) = (1 << UInt64(cost), 8, 1)
-    // scrypt needs 128 bytes for each step of a block, and a little more.
+    // scrypt needs 128 bytes for each step of a block, and slightly more overall.
     let memory = 256 * size * block
     var isDone = false
     let bytes = [UInt8](unsafeUninitializedCapacity: 32) { buffer, filled in

@@ -9,7 +9,7 @@ package struct AttemptEnd: Sendable {
     package let answer: String
     let retryAfter: Int64?
 
-    /// Hides the values of the webhook's fixed headers where the answer repeats them.
+    /// Hides the values of the webhook's fixed headers wherever the answer repeats them.
     init(_ answer: SafeGate.Answer, hiding headers: [String], at now: Instant) {
         switch answer {
         case .failure(let failure):
@@ -30,15 +30,15 @@ package struct AttemptEnd: Sendable {
     package var isDelivered: Bool { status.map { (200..<300).contains($0) } ?? false }
 }
 
-/// The body, in which stars replace each of the values, their JSON forms, and their long words. A receiver may repeat
-/// a token without the word before it.
+/// The body, with each value, its JSON forms and its long words replaced by stars. The long words are covered because a
+/// receiver may repeat a token without the word in front of it.
 private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     let words = values.flatMap { value -> [String] in
         [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)
     }
     let forms = words.flatMap { word -> [[UInt8]] in
         let coded = Array(JSON.string(word).bytes.dropFirst().dropLast())
-        // Some programs escape slashes, too.
+        // Some programs also escape slashes.
         return [Array(word.utf8), coded, coded.replacing([0x2F], with: [0x5C, 0x2F])]
     }
     return forms.sorted { $0.count > $1.count }.reduce(body) { body, form in
@@ -46,7 +46,7 @@ private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     }
 }
 
-/// The seconds until an HTTP date like `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for anything else.
+/// The seconds until an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for any other text.
 private func secondsUntil(_ text: String, from now: Instant) -> Int64? {
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

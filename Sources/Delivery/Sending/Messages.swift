@@ -4,13 +4,13 @@ package import Feed
 internal import JSON
 import Outbound
 
-/// One message to a receiver: an event, or one change that an event made.
+/// One message to a receiver: either an event or one of the changes that an event made.
 package struct WebhookMessage: Sendable {
     package let item: FeedItem
     /// 0 for the event itself, otherwise the number of the change, starting at 1.
     package let part: Int16
 
-    /// The message's id, which is the same at every attempt. It contains no dot.
+    /// The message's id, which is the same for every attempt. It does not contain a dot.
     package var id: String { part == 0 ? item.id : "\(item.id)-\(part)" }
 
     package var type: String {
@@ -24,7 +24,7 @@ package struct WebhookMessage: Sendable {
 }
 
 extension FeedItem {
-    /// The event's messages of these types, in order; `nil` while the event's changes cannot be determined.
+    /// The event's messages of these types, in order; `nil` as long as the event's changes cannot be determined.
     package func messages(_ types: FeedTypes) -> [WebhookMessage]? {
         if isAccessUnknown, types.dependOnAccess { return nil }
         var messages = types.names(type) ? [WebhookMessage(self)] : []
@@ -36,7 +36,7 @@ extension FeedItem {
 }
 
 package struct MessageForm: Sendable {
-    /// Renders an event as the feed shows it, with only the given change.
+    /// Renders an event as in the feed, with only the given change.
     package typealias Render = @Sendable (FeedItem, _ change: Int?) -> [UInt8]
 
     let render: Render
@@ -109,9 +109,8 @@ private func percentCoded(_ text: String) -> String {
 }
 
 extension WebhookSecrets {
-    /// The signatures by all valid keys, newest first. For each key, there is one with the shared secret and one
-    /// with the
-    /// private key.
+    /// The signatures with all valid keys, newest first. Each key gives two: one with the shared secret and one with
+    /// the private key.
     func signatures(id: String, time: String, _ body: [UInt8], at now: Instant) -> String {
         let signed = Array("\(id).\(time).".utf8) + body
         return signing(at: now).map { key in

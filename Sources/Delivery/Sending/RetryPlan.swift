@@ -1,4 +1,4 @@
-/// When to try a message again.
+/// When to retry a message.
 package struct RetryPlan: Sendable {
     package static let usual = RetryPlan(
         seconds: [5, 30, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
@@ -9,7 +9,8 @@ package struct RetryPlan: Sendable {
         pauses = seconds.map { $0 * 1000 }
     }
 
-    /// Parses a list like `5,30,300`; `nil` unless it has 1 to 20 numbers of seconds, each of at most a week.
+    /// Parses a list like `5,30,300`; `nil` unless it consists of 1 to 20 numbers of seconds, each of which is at most
+    /// a week.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int64($0) }
         let numbers = parts.compactMap(\.self)
@@ -22,7 +23,7 @@ package struct RetryPlan: Sendable {
     /// The sum of all pauses.
     var whole: Int64 { pauses.reduce(0, +) }
 
-    /// The pause after this many failed attempts, varied by up to a tenth; `nil` after the last attempt.
+    /// The pause after this many failed attempts, randomly varied by up to a tenth; `nil` after the last attempt.
     func pause(after attempts: Int64, chance: Double = .random(in: -0.1...0.1)) -> Int64? {
         guard attempts >= 1, attempts <= pauses.count else { return nil }
         let pause = pauses[Int(attempts) - 1]

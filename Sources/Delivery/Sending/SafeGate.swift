@@ -18,7 +18,7 @@ package struct SafeGate: Sendable {
         self.courier = courier
     }
 
-    /// Why nothing may be sent to the address; `nil` if sending is allowed. The lookup may take a while.
+    /// Why requests to the address are not allowed; `nil` if they are. The lookup may take a while.
     package func obstacle(to url: WebhookURL) -> OutboundError? {
         let found = resolve(url.host)
         if found.isEmpty {

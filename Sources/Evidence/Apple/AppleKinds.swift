@@ -19,11 +19,11 @@ extension EvidenceKind {
 }
 
 extension EvidenceKind {
-    /// The kind that `bytes` appear to be; `nil` if they match none. A match proves nothing.
+    /// The kind that `bytes` appear to be; `nil` if they do not look like any kind. A match proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }
-        // An iOS 6 receipt is handled as an app receipt, which gives it a precise refusal.
+        // An iOS 6 receipt is treated as an app receipt, which leads to a precise refusal.
         if ReceiptFrame.isTransactionReceipt(bytes) { return .appReceipt }
         if first == UInt8(ascii: "{") { return detectJSON(bytes) }
         if bytes.contains(UInt8(ascii: ".")) { return detectSigned(bytes) }
@@ -32,7 +32,7 @@ extension EvidenceKind {
 
     private static func detectJSON(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let body = try? JSON.read(bytes) else {
-            // An error in broken JSON is reported for the kind that it was probably meant to be.
+            // An error in malformed JSON is reported for the kind that the text was probably meant to be.
             let start = String(decoding: bytes.prefix(32), as: UTF8.self)
             return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
         }
@@ -48,7 +48,7 @@ extension EvidenceKind {
         return EvidenceKind(ofSigned: members.object)
     }
 
-    /// The store signs every kind with the same certificates, so only the members tell the kinds apart.
+    /// The store signs every kind with the same certificates, so kinds can be distinguished only by their members.
     init(ofSigned members: JSONObject) {
         if members["notificationType"] != nil || members["notificationUUID"] != nil {
             self = .notification
@@ -56,8 +56,8 @@ extension EvidenceKind {
             || members["originalTransactionId"] != nil && members["transactionId"] == nil
                 && members["purchaseDate"] == nil
         {
-            // Only renewal info names no transaction, so this also recognizes renewal info that lacks
-            // one of its own members.
+            // Renewal info is the only kind without a transaction. This also recognizes renewal info that lacks one of
+            // its own members.
             self = .renewalInfo
         } else if members["receiptType"] != nil || members["originalApplicationVersion"] != nil {
             self = .appTransaction

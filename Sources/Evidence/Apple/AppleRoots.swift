@@ -19,7 +19,7 @@ package enum AppleRoots {
         leafMarker: signingMarker, intermediateMarker: authorityMarker, leafKey: .p256,
         allowsSHA1: false, allowsSelfSigned: true)
 
-    /// Marks the certificates that sign receipts and transactions. No other Apple certificate has it.
+    /// Marks the certificates that sign receipts and transactions. No other Apple certificate has this extension.
     private static let signingMarker = "1.2.840.113635.100.6.11.1"
     /// Marks the intermediate certificates of Apple Worldwide Developer Relations.
     private static let authorityMarker = "1.2.840.113635.100.6.2.1"

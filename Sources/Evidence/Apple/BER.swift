@@ -1,4 +1,4 @@
-/// A range of bytes in a larger array, without copying them.
+/// A range of bytes in a larger array, which is not copied.
 struct ByteRange: Sendable {
     let bytes: [UInt8]
     let range: Range<Int>
@@ -23,7 +23,7 @@ struct ByteRange: Sendable {
     }
 }
 
-/// Why this reader does not accept bytes as ASN.1.
+/// Why this reader rejects bytes as ASN.1.
 enum BERFault: Error {
     case truncated
     case malformed
@@ -49,12 +49,11 @@ struct BERElement {
     let tag: UInt8
     let content: Range<Int>
     let whole: Range<Int>
-    /// Whether the element states its length, as DER requires.
+    /// Whether the element states its length, which DER requires.
     let hasLength: Bool
 }
 
-/// Reads consecutive elements of definite or indefinite length. It does not recurse, and never reads
-/// outside its bounds.
+/// Reads consecutive elements of definite or indefinite length. It does not recurse, and never reads beyond its bounds.
 struct BERReader {
     static let depthLimit = 16
 
@@ -80,7 +79,7 @@ struct BERReader {
     mutating func next() throws(BERFault) -> BERElement {
         let start = at
         let header = try header(at: start)
-        // Only the end of an indefinite length has tag zero; no element of a receipt does.
+        // A zero tag only marks the end of an indefinite length. The elements of a receipt never have it.
         if header.tag == 0 { throw .malformed }
         guard let length = header.length else {
             let mark = try endMark(from: header.contentStart)
@@ -101,7 +100,7 @@ struct BERReader {
         return element
     }
 
-    /// Reads the next element if it has that tag; otherwise reads nothing.
+    /// Reads the next element if it has that tag. Otherwise, reads nothing.
     mutating func nextIf(_ tag: UInt8) throws(BERFault) -> BERElement? {
         nextTag == tag ? try next() : nil
     }
@@ -115,7 +114,7 @@ struct BERReader {
     private struct Header {
         let tag: UInt8
         let contentStart: Int
-        /// `nil` for the indefinite form.
+        /// `nil` if the length is indefinite.
         let length: Int?
     }
 
@@ -129,7 +128,7 @@ struct BERReader {
             if tag & BERTag.constructed == 0 { throw .malformed }
             return Header(tag: tag, contentStart: start + 2, length: nil)
         }
-        // Four octets can express any length that a receipt may have, and cannot overflow.
+        // Four octets suffice for any length that a receipt may have, and cannot overflow.
         let count = Int(first & 0x7F)
         if count > 4 { throw .malformed }
         if end - start - 2 < count { throw .truncated }
@@ -145,7 +144,7 @@ struct BERReader {
         return Header(tag: tag, contentStart: contentStart, length: length)
     }
 
-    /// The position of the two zeros that end the indefinite-length content starting at `start`.
+    /// The position of the two zeros that end the content of indefinite length that starts at `start`.
     private func endMark(from start: Int) throws(BERFault) -> Int {
         var open = 1
         var position = start
@@ -168,7 +167,7 @@ struct BERReader {
 }
 
 extension BERReader {
-    /// The content of a string with that tag, whether it is written in one piece or several.
+    /// The content of a string with that tag, whether it is encoded in one piece or in several.
     mutating func string(_ tag: UInt8) throws(BERFault) -> ByteRange {
         try string(next(), tag)
     }

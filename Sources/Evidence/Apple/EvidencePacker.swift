@@ -2,24 +2,24 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// Splits evidence into pieces for storage. This verifies nothing. Evidence that could not be restored
-/// byte for byte is stored whole.
+/// Splits evidence into pieces for storage, without verifying anything. Evidence that could not be restored byte for
+/// byte is stored in one piece.
 final class EvidencePacker: Sendable {
-    /// Longer certificates are left in place. Genuine ones have one to two kilobytes.
+    /// Longer certificates are left in place. Genuine certificates are one to two kilobytes long.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 
-    /// The most recent headers. Everything from one signer starts with the same header.
+    /// The most recent headers. All statements by one signer start with the same header.
     private let headers = Mutex<[Header]>([])
     private static let headerLimit = 16
 
     private struct Header {
-        /// The encoded header, including the dot after it.
+        /// The encoded header, including the dot that follows it.
         let text: [UInt8]
         let pieces: [Piece]
     }
 
-    /// Packs bare evidence of that kind.
+    /// Packs bare evidence of the given kind.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence {
         let pieces =
             kind == .appReceipt
@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three decoded parts of a signed statement; `nil` if the text is not one. Because the base64 is
-    /// strict, encoding the parts again gives the same text.
+    /// The three decoded parts of a signed statement; `nil` if the text is not one. Because the base64 decoding is
+    /// strict, encoding the parts again results in the same text.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// The bytes with each long quoted string replaced, where `replace` returns a replacement.
+    /// The bytes, with each long quoted string replaced for which `replace` returns a replacement.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

@@ -27,7 +27,7 @@ package struct Check: Hashable, Sendable {
     package let detail: String
 }
 
-/// A person's question about one piece of evidence. It does not require a configured app.
+/// A person's question about a piece of evidence. No app has to be configured for it.
 package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
@@ -39,7 +39,7 @@ package struct EvidenceQuestion: Sendable {
     }
 }
 
-/// The result of examining evidence for a person: its statement, and each check by name.
+/// The result of examining evidence for a person: the evidence's statement, and all checks by name.
 package struct Examination: Sendable {
     package let kind: EvidenceKind?
     /// The statement in the readable part of the evidence, whether or not it is proven.
@@ -51,8 +51,8 @@ package struct Examination: Sendable {
 }
 
 extension Verifier {
-    /// Verifies `bytes` exactly as a server would, and reports the result of each check. If the question
-    /// has no bundle id, the app that the evidence names counts as the right one.
+    /// Verifies `bytes` exactly as a server would, and reports the result of each check. If the question has no bundle
+    /// id, the app that the evidence names is accepted.
     package func examine(_ bytes: [UInt8], _ question: EvidenceQuestion) -> Examination {
         guard bytes.count <= RawEvidence.byteLimit, let kind = EvidenceKind.detect(bytes) else {
             let refusal: EvidenceRefusal =
@@ -83,7 +83,8 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Throws any refusal that comes before the one that a reply from a file always gets.
+    /// Throws if there is a more specific reason to refuse the reply than that it was read from a file. In the end,
+    /// replies from files are always refused.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()
@@ -108,8 +109,8 @@ extension EvidenceQuestion {
     }
 }
 
-/// Presents the outcome of a verification as a list of checks in the order in which they run. The first
-/// failed check ends the verification.
+/// Presents the outcome of a verification as a list of checks in the order in which they run. The first check that
+/// fails ends the verification.
 private struct CheckReport {
     let kind: EvidenceKind
     let question: EvidenceQuestion
@@ -170,7 +171,7 @@ private struct CheckReport {
 }
 
 extension StoreStatement {
-    /// Whether the evidence contains anything to compare a device id with.
+    /// Whether the evidence contains anything that a device id can be compared with.
     fileprivate var namesDevice: Bool {
         kind == .appReceipt || contents.members?["deviceVerification"] != nil
     }

@@ -1,8 +1,8 @@
 internal import Core
 internal import JSON
 
-// In verifyReceipt replies, numbers, booleans and dates are mostly strings, an empty string means that
-// there is no value, and a list with one element may lack its brackets.
+// In verifyReceipt replies, numbers, booleans and dates are mostly strings, an empty string stands for a missing value,
+// and a list with one element may lack its brackets.
 
 extension Members {
     func looseText(_ name: String) throws(EvidenceRefusal) -> String? {
@@ -20,7 +20,7 @@ extension Members {
         return value
     }
 
-    /// An enumeration's value, which is a number if the text is one.
+    /// An enumeration's value. If the text is a number, the value is that number.
     func looseWord(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try looseText(name).map { text in Int64(text).map(StoreWord.number) ?? .text(text) }
     }
@@ -35,13 +35,13 @@ extension Members {
         }
     }
 
-    /// A date, read from its milliseconds or else from the text beside them.
+    /// A date, taken from its milliseconds if they are given, and otherwise from the text beside them.
     func looseInstant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         if let milliseconds = try looseInteger(name + "_ms") {
             return try Instant(milliseconds: milliseconds).stated(by: name + "_ms")
         }
         guard let text = try looseText(name) else { return nil }
-        // Replies for iOS 6 receipts have milliseconds where others have text.
+        // Replies for iOS 6 receipts have milliseconds where other replies have text.
         if let milliseconds = Int64(text) {
             return try Instant(milliseconds: milliseconds).stated(by: name)
         }

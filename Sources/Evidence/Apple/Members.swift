@@ -1,8 +1,7 @@
 internal import Core
 internal import JSON
 
-/// Reads the members of a signed statement. An absent member is `nil`; a member of the wrong type is
-/// refused.
+/// Reads the members of a signed statement. A missing member is `nil`. A member of the wrong type leads to a refusal.
 struct Members {
     let object: JSONObject
 
@@ -40,7 +39,7 @@ struct Members {
         try value(name) { $0.integer }
     }
 
-    /// An enumeration's value, in either form. A store may add values that this release does not know.
+    /// An enumeration's value in either form. A store may add values that this release does not know.
     func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try value(name) { json in
             json.integer.map(StoreWord.number) ?? json.string?.writable.map(StoreWord.text)
@@ -51,15 +50,15 @@ struct Members {
         try value(name) { $0.bool }
     }
 
-    /// A time in milliseconds since 1970. Xcode writes some with a fraction, which is cut off, and writes
-    /// the distant past for a missing date.
+    /// A time in milliseconds since 1970. Xcode writes some times with a fraction, which is dropped, and writes the
+    /// distant past for a missing date.
     func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         guard let milliseconds = try milliseconds(name) else { return nil }
         if isOfXcode, milliseconds == Members.noDateOfXcode { return nil }
         return try Instant(milliseconds: milliseconds).stated(by: name)
     }
 
-    /// `Date.distantPast`, which Xcode writes as the time of the app's first purchase in every app
+    /// The value of `Date.distantPast`. Xcode writes it as the time of the app's first purchase in every app
     /// transaction that it signs.
     private static let noDateOfXcode: Int64 = -62_135_769_600_000
 
@@ -85,13 +84,13 @@ struct Members {
         try value(name) { $0.string.flatMap { try? Identifier<Kind>($0) } }
     }
 
-    /// A store's name for a transaction or an account. Deed derives longer ids from it, such as the one for an
-    /// unclaimed purchase. These must be valid, too.
+    /// A store's name for a transaction or an account. Deed derives longer ids from such names, for example the id of
+    /// an unclaimed purchase, and these must also be valid.
     func storeName<Kind>(_ name: String) throws(EvidenceRefusal) -> Identifier<Kind>? {
         try identifier(name).map { id throws(EvidenceRefusal) in try id.short(in: name) }
     }
 
-    /// The first of several members that is present.
+    /// The first of several members that exists.
     func first<Value>(
         _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
     ) throws(EvidenceRefusal) -> Value? {
@@ -108,10 +107,10 @@ struct Members {
 }
 
 extension Identifier {
-    /// The longest name that a store may give. Actual names have twenty digits.
+    /// The maximum length of a name given by a store. Actual names have twenty digits.
     private static var storeLimit: Int { 128 }
 
-    /// The name, if it is short enough for the longer ids that are derived from it.
+    /// The name. Throws unless it is short enough for the longer ids derived from it.
     func short(in member: String) throws(EvidenceRefusal) -> Self {
         if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
         return self
@@ -119,13 +118,13 @@ extension Identifier {
 }
 
 extension String {
-    /// The text, if Deed can store it. PostgreSQL does not allow U+0000, and one in a row would break every
-    /// view that reads the row, for all projects.
+    /// The text, if Deed can store it. PostgreSQL does not allow U+0000, and a row with that character would break
+    /// every view that reads the row, for all projects.
     var writable: String? { utf8.contains(0) ? nil : self }
 }
 
 extension Instant {
-    /// The instant, if it is in the range that every reader of the record can write, even in SQL.
+    /// The instant, if it is in the range that all readers of the record can represent, including SQL.
     func stated(by member: String) throws(EvidenceRefusal) -> Instant {
         guard Instant.statable.contains(self) else { throw .instantOutOfRange(member) }
         return self

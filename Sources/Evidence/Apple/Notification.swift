@@ -1,24 +1,23 @@
 internal import Core
 internal import JSON
 
-/// A notification's payload: its app, and the signed statements inside it.
+/// The payload of a notification: its app, and the signed statements inside it.
 struct Notification {
     let heading: Heading
     let head: NotificationHead
     let members: Members
     let signedAt: Instant?
-    /// Why a customer requests a refund, if the notification is about such a request.
+    /// Why a customer requests a refund, if that is what the notification is about.
     let refundReason: RefundReason?
-    /// The signed statements inside it. Each is verified separately.
+    /// The signed statements inside the notification. Each one is verified separately.
     let inner: [(kind: EvidenceKind, text: String)]
 
-    /// Accepts the body that the store posts, `{"signedPayload":"…"}`, or the signed part by itself.
+    /// Accepts the body that the store posts, `{"signedPayload":"…"}`, or only the signed part.
     static func signedPart(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return bytes }
         let body = try Members(bytes)
         let part = Array(try body.require("signedPayload", body.text("signedPayload")).utf8)
-        // A reader that unwraps once and one that unwraps twice would disagree about a body inside
-        // a body.
+        // Readers that unwrap once and readers that unwrap twice would disagree about a body inside another body.
         if part.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { throw .malformedSignedJSON }
         return part
     }
@@ -57,7 +56,7 @@ struct Notification {
             if let body = try members.members(name) { return (body, try body.text("environment")) }
         }
         guard let token = try members.members("externalPurchaseToken") else {
-            // Newer containers, which this release does not know, name their app in the same way.
+            // Containers that are newer than this release name their app in the same way.
             for member in members.object.members where member.value["bundleId"] != nil {
                 guard let body = try members.members(member.name) else { continue }
                 return (body, try body.text("environment"))
@@ -68,10 +67,10 @@ struct Notification {
         return (token, id.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
     }
 
-    /// The complete statement, after `read` has read or verified each inner one.
+    /// The complete statement. `read` reads or verifies each inner statement first.
     ///
-    /// Some genuine notifications have no date. They are at least as recent as the newest statement inside
-    /// them, so its date is used.
+    /// Some genuine notifications have no date. They are at least as recent as the newest statement inside them, so
+    /// that statement's date is used.
     func statement<Trust>(
         reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> StoreStatement<Trust>
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -84,8 +83,8 @@ struct Notification {
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
-                // The store signed the notification, so it must be stored even if an inner statement
-                // has a newer form that this release cannot read yet.
+                // The store signed the notification, so it must be stored even if an inner statement has a newer form
+                // that this release cannot read yet.
                 guard error.isOfUnknownForm else { throw .inside(kind, error) }
                 contents.unread.append(kind)
                 continue
@@ -100,7 +99,7 @@ struct Notification {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Adds facts about the inner transaction or account that only the notification's type states. For other
+    /// Adds facts about the inner transaction or account that only the type of the notification states. For other
     /// types, the inner statements state them more precisely.
     private func addNews(to facts: inout Facts, signedAt: Instant) {
         guard let id = try? NewsID(head.id) else { return }

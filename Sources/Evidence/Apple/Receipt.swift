@@ -1,7 +1,7 @@
 internal import Core
 internal import Crypto
 
-/// The numbers of the receipt attributes that Deed reads. It skips all others.
+/// The numbers of the receipt attributes that Deed reads. All others are skipped.
 private enum AppAttribute {
     static let environment: Int64 = 0
     static let appleID: Int64 = 1
@@ -32,12 +32,12 @@ private enum PurchaseAttribute {
     static let promotion: Int64 = 1721
 }
 
-/// The attributes of a receipt, or of one purchase in it, by number and still encoded.
+/// The attributes of a receipt, or of one purchase in it, by number. Their values are still encoded.
 private struct Attributes {
     private(set) var values: [(number: Int64, value: ByteRange)] = []
     private(set) var purchases: [ByteRange] = []
 
-    /// Reads a SET of attributes, which may be in any order.
+    /// Reads a SET of attributes, which may come in any order.
     init(_ source: ByteRange) throws(EvidenceRefusal) {
         do throws(BERFault) {
             var outer = BERReader(source)
@@ -58,7 +58,7 @@ private struct Attributes {
         if number == AppAttribute.purchase {
             purchases.append(value)
         } else if (0...AppAttribute.expires).contains(number) || (1701...1721).contains(number) {
-            // Two values for the same attribute would be ambiguous.
+            // Two values for one attribute would be ambiguous.
             if self[number] != nil { throw .malformed }
             values.append((number, value))
         }
@@ -68,7 +68,7 @@ private struct Attributes {
         values.first { $0.number == number }?.value
     }
 
-    /// Reads the ASN.1 value of an attribute, which must be exactly one.
+    /// Reads the ASN.1 value of an attribute. There must be exactly one.
     private func value<Value>(
         _ number: Int64, _ read: (inout BERReader) throws(BERFault) -> Value
     ) throws(EvidenceRefusal) -> Value? {
@@ -83,7 +83,7 @@ private struct Attributes {
         }
     }
 
-    /// An attribute's text; `nil` if it is empty.
+    /// An attribute's text; `nil` if the text is empty.
     func text(_ number: Int64) throws(EvidenceRefusal) -> String? {
         let content = try value(number) { (reader) throws(BERFault) -> ByteRange in
             let isIA5 = reader.nextTag.map { $0 & ~BERTag.constructed } == BERTag.ia5Text
@@ -127,12 +127,12 @@ private struct Attributes {
     }
 }
 
-/// A receipt's content.
+/// The content of a receipt.
 struct Receipt {
     let statement: StoreStatement<Unverified>
     private let opaque: ByteRange
     private let deviceHash: ByteRange
-    /// The bundle id with its ASN.1 header, which is the form that the device hash covers.
+    /// The bundle id with its ASN.1 header, which is what the device hash covers.
     private let encodedBundleID: ByteRange
 
     init(content: ByteRange) throws(EvidenceRefusal) {
@@ -175,7 +175,7 @@ struct Receipt {
         return contents
     }
 
-    /// Whether the receipt was issued to that device.
+    /// Whether the receipt was issued to the given device.
     func isFor(_ device: DeviceID) -> Bool {
         let hashed = device.bytes + opaque.array + encodedBundleID.array
         return isEqualInConstantTime(DigestAlgorithm.sha1.digest(hashed), deviceHash.array)
@@ -190,8 +190,8 @@ private struct FactOrigin {
 }
 
 extension TransactionFact {
-    /// The dates in a receipt may be in any order, and it may leave out cancellations, so no conclusions are drawn
-    /// from either.
+    /// The dates in a receipt may be in any order, and cancellations may be missing from it, so no conclusions are
+    /// drawn from either.
     fileprivate init(
         receipt purchase: Attributes, _ origin: FactOrigin
     ) throws(EvidenceRefusal) {
@@ -216,7 +216,7 @@ extension TransactionFact {
             self.quantity = quantity
         }
         revocation = try purchase.instant(Attribute.cancelled).map(Revocation.init(at:))
-        // The sandbox writes zero for an unknown number.
+        // The sandbox writes zero if it does not know the number.
         lineItem = try purchase.integer(Attribute.lineItem).flatMap { $0 == 0 ? nil : String($0) }
         offer = try purchase.offer()
     }

@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// A receipt's outer frame: the signed content, the signature, and the attached certificates. This verifies
-/// nothing, and does not parse the certificates.
+/// The outer frame of a receipt: the signed content, the signature, and the attached certificates. This does not verify
+/// anything or parse the certificates.
 struct ReceiptFrame {
     static let certificateLimit = 8
 
@@ -15,7 +15,7 @@ struct ReceiptFrame {
         let issuer: ByteRange
         let serial: ByteRange
         let digest: DigestAlgorithm
-        /// The attributes that are signed instead of the content, without their header.
+        /// The attributes, without their header, that are signed instead of the content.
         let attributes: ByteRange?
         let signature: ByteRange
     }
@@ -32,7 +32,7 @@ struct ReceiptFrame {
         }
     }
 
-    /// A receipt in binary form, whether it was given in base64 or in binary.
+    /// The receipt in binary form, whether it was given in base64 or in binary form.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
@@ -43,7 +43,7 @@ struct ReceiptFrame {
         return binary
     }
 
-    /// Whether the bytes are the property list that iOS 6 issued for one purchase.
+    /// Whether the bytes are a property list as issued by iOS 6 for a single purchase.
     static func isTransactionReceipt(_ bytes: [UInt8]) -> Bool {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
         return String(decoding: bytes.prefix(1 << 16), as: UTF8.self).contains("\"purchase-info\"")
@@ -66,7 +66,7 @@ struct ReceiptFrame {
         let attached = try data.nextIf(BERTag.context(0))
         certificateBytes = attached.map { ByteRange(binary, $0.content) }
         certificates = try ReceiptFrame.certificates(attached.map(data.inside), binary)
-        // Revocation lists are allowed, but Deed does not use them.
+        // Revocation lists are allowed but not used.
         _ = try data.nextIf(BERTag.context(1))
         signer = try ReceiptFrame.onlySigner(data.inside(data.next(BERTag.set)), binary)
         try data.requireEnd()
@@ -120,7 +120,7 @@ struct ReceiptFrame {
         try name.requireEnd()
         let digest = try algorithm(&info, binary, OID.digests)
         let attributes = try info.nextIf(BERTag.context(0))
-        // The digest of the attributes is computed over their DER form, which states every length.
+        // The digest of the attributes is computed over their DER form, in which every length is stated.
         if attributes?.hasLength == false { throw BERFault.malformed }
         let signature = try algorithm(&info, binary, OID.signatures)
         let usesPlainName = signature == nil
@@ -128,7 +128,7 @@ struct ReceiptFrame {
             throw EvidenceRefusal.algorithmRefused("in the receipt")
         }
         let value = try info.string(BERTag.octets)
-        // Unsigned attributes prove nothing, so they are not read.
+        // Unsigned attributes are not read, because they prove nothing.
         _ = try info.nextIf(BERTag.context(1))
         try info.requireEnd()
         return Signer(
@@ -136,7 +136,7 @@ struct ReceiptFrame {
             attributes: attributes.map { ByteRange(binary, $0.content) }, signature: value)
     }
 
-    /// The digest that an algorithm includes; `nil` if it includes none, like plain RSA.
+    /// The digest that is part of an algorithm; `nil` if there is none, as in plain RSA.
     private static func algorithm(
         _ reader: inout BERReader, _ binary: [UInt8],
         _ known: [([UInt8], DigestAlgorithm?)]
@@ -150,7 +150,7 @@ struct ReceiptFrame {
     }
 }
 
-/// Object identifiers in encoded form.
+/// Object identifiers in their encoded form.
 private enum OID {
     static let data: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
     static let signedData: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
@@ -160,7 +160,7 @@ private enum OID {
         ([0x2B, 0x0E, 0x03, 0x02, 0x1A], .sha1),
         ([0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01], .sha256),
     ]
-    /// Plain RSA, and RSA with each of the digests.
+    /// Plain RSA, and RSA combined with each of the digests.
     static let signatures: [([UInt8], DigestAlgorithm?)] = [
         ([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01], nil),
         ([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x05], .sha1),
@@ -169,7 +169,7 @@ private enum OID {
 }
 
 extension ReceiptFrame {
-    /// A digest of everything that determines the signer's chain.
+    /// A digest of everything that determines the signer's certificate chain.
     func chainKey() -> Digest32 {
         var hash = SHA256()
         signer.issuer.read { hash.update($0) }
@@ -178,7 +178,7 @@ extension ReceiptFrame {
         return hash.finish()
     }
 
-    /// Parses the certificates: the signer's, and the others.
+    /// Parses the certificates. Returns the signer's certificate and the others.
     func readCertificates() throws(EvidenceRefusal) -> (Certificate, [Certificate]) {
         var others: [Certificate] = []
         var leaf: Certificate?
@@ -199,8 +199,8 @@ extension ReceiptFrame {
         return (leaf, others)
     }
 
-    /// The digest that the signer must have signed: that of the content, or that of attributes that contain the
-    /// content's digest.
+    /// The digest that the signer must have signed: either that of the content, or that of the attributes, which
+    /// contain the content's digest.
     fileprivate func signedDigest() throws(EvidenceRefusal) -> [UInt8] {
         let digest = content.read { signer.digest.digest($0) }
         guard let attributes = signer.attributes else { return digest }
@@ -243,7 +243,7 @@ extension ReceiptFrame {
     }
 }
 
-/// Writes the header that signed attributes are hashed with.
+/// Writes the header with which the signed attributes are hashed.
 private enum DER {
     static func set(_ content: [UInt8]) -> [UInt8] {
         var length: [UInt8] = []
@@ -258,7 +258,7 @@ private enum DER {
 }
 
 extension Verifier {
-    /// Checks that the receipt's whole content is signed, and returns the signer's chain.
+    /// Checks that the signature covers the receipt's whole content, and returns the signer's chain.
     func authenticate(_ frame: ReceiptFrame) throws(EvidenceRefusal) -> VerifiedChain {
         let key = frame.chainKey()
         if let known = receiptCache.entry(where: { $0 == key }) {

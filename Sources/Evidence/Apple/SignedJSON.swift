@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// The three parts of a JSON Web Signature in compact form. None of them is verified.
+/// The three parts of a JSON Web Signature in compact form, none of which is verified.
 struct SignedJSON {
     private static let headerLimit = 64 << 10
     static let dot = UInt8(ascii: ".")
@@ -12,7 +12,7 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    /// Finds the parts. `headerCount` is the header's length, if it is already known.
+    /// Finds the parts. `headerCount` is the length of the header, if it is already known.
     init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
         guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
             let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
@@ -29,8 +29,8 @@ struct SignedJSON {
         try Members(decode(payload))
     }
 
-    /// The certificates in the header: the signer's and its issuer's. The third one is the sender's root, which
-    /// Deed does not read. Evidence that Xcode signed locally has one self-signed certificate.
+    /// The certificates in the header: the signer's and its issuer's. The third certificate is the sender's root, which
+    /// Deed does not read. Evidence signed locally by Xcode has a single, self-signed certificate.
     func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -71,12 +71,12 @@ struct SignedJSON {
         return signature
     }
 
-    /// Identifies a header of any length.
+    /// A digest that identifies a header of any length.
     fileprivate var headerDigest: [UInt8] {
         ByteRange(bytes, header).read { SHA256.digest($0).bytes }
     }
 
-    /// The header and the dot after it. They are the same in everything from one signer.
+    /// The header and the dot after it, which are the same in all statements by one signer.
     fileprivate func prefix() -> DigestPrefix {
         DigestPrefix(Array(bytes[...header.upperBound]))
     }
@@ -86,7 +86,7 @@ struct SignedJSON {
     }
 }
 
-/// Turns a refusal of the chain into a refusal of the evidence.
+/// Converts a refusal of the chain into a refusal of the evidence.
 func chainChecked<Result>(
     _ body: () throws(ChainRefusal) -> Result
 ) throws(EvidenceRefusal) -> Result {
@@ -98,11 +98,11 @@ func chainChecked<Result>(
 }
 
 extension Verifier {
-    /// Finds the parts of a signed statement and verifies its signature. Returns the parts and the signer's
-    /// chain. The caller checks the signing time, and whether the chain was valid then.
+    /// Finds the parts of a signed statement and verifies its signature. Returns the parts and the signer's chain. The
+    /// caller has to check the signing time, and whether the chain was valid at that time.
     ///
-    /// The header contains the certificates, so equal headers have equal chains. Only headers with a genuine
-    /// signature are remembered.
+    /// The header contains the certificates, so equal headers have equal chains. Only headers with a genuine signature
+    /// are cached.
     func authenticate(
         _ bytes: [UInt8]
     ) throws(EvidenceRefusal) -> (signed: SignedJSON, chain: VerifiedChain) {
@@ -119,8 +119,8 @@ extension Verifier {
         return (signed, chain)
     }
 
-    /// The verified chain in the header. Headers with a refused chain are remembered, because checking a chain
-    /// is expensive and a forger may send the same one repeatedly.
+    /// The verified chain in the header. Headers with a refused chain are remembered, because checking a chain is
+    /// expensive and a forger may send the same header repeatedly.
     private func followed(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
         let header = signed.headerDigest
         if let refusal = refusedHeaders.refusal(of: header) { throw refusal }
@@ -136,7 +136,7 @@ extension Verifier {
         }
     }
 
-    /// What is already known about the signer of a statement before the statement is read.
+    /// What is known about the signer of a statement before the statement is read.
     package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
@@ -155,7 +155,7 @@ extension Verifier {
         }
     }
 
-    /// Verifies a transaction, renewal info or an app transaction on its own.
+    /// Verifies a transaction, renewal info or app transaction that does not come inside a notification.
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

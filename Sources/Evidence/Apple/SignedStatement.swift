@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 extension SignedJSON {
-    /// The payload's statement, read as evidence of that kind.
+    /// The statement in the payload, read as evidence of the given kind.
     func statement(
         as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -31,7 +31,7 @@ extension Members {
             appleID: integer("appAppleId"))
         var contents = Contents()
         contents.members = object
-        // Some signed statements have no transaction. They prove only which app they are for.
+        // Some signed statements have no transaction. They only prove which app they are for.
         if object["transactionId"] != nil || object["originalTransactionId"] != nil
             || object["productId"] != nil
         {

@@ -1,18 +1,18 @@
 internal import Core
 internal import Crypto
 
-/// The receipt that iOS 6 issued for one purchase: an old-style property list, `"name" = "value";`. Only the
-/// store can tell whether it is genuine. This type only finds the app and the environment.
+/// The receipt that iOS 6 issued for a single purchase: an old-style property list, `"name" = "value";`. Only the store
+/// can tell whether it is genuine. This type only finds the app and the environment.
 struct TransactionReceipt {
     private static let byteLimit = 1 << 16
 
     let app: AppID
     let environment: Environment
 
-    /// The property list itself, if the bytes are one in plain text or base64.
+    /// The property list itself, if the bytes contain one in plain text or in base64.
     static func list(in bytes: [UInt8]) -> [UInt8]? {
         if ReceiptFrame.isTransactionReceipt(bytes) { return bytes }
-        // Avoids decoding an app receipt, in binary or base64, for nothing.
+        // Avoids decoding an app receipt, in binary or base64, only to find that it is not a list.
         let isReceipt = bytes.first == BERTag.sequence || bytes.first == UInt8(ascii: "M")
         guard !isReceipt, let decoded = Base64.standard.decode(bytes),
             ReceiptFrame.isTransactionReceipt(decoded)
@@ -37,7 +37,7 @@ struct TransactionReceipt {
         self.environment = environment
     }
 
-    /// The quoted strings as pairs of a name and a value.
+    /// The quoted strings as pairs of names and values.
     private static func members(of list: [UInt8]) -> [String: String] {
         let texts = list.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
             .enumerated().filter { $0.offset % 2 == 1 }

@@ -1,8 +1,8 @@
 package import Core
 package import Crypto
 
-/// Accepts or refuses Apple's evidence. The result depends only on the bytes, the roots and the terms.
-/// Cached results only save work.
+/// Accepts or refuses Apple's evidence. The result depends only on the bytes, the roots and the terms. Caching does not
+/// affect it.
 package final class Verifier: StoreEvidence {
     package static let kinds = EvidenceKind.apple
 
@@ -13,7 +13,7 @@ package final class Verifier: StoreEvidence {
     let refusedHeaders = RefusedChains(limit: 4096)
     private let packer = EvidencePacker()
 
-    /// Trusts the pinned roots, and trusts `extraRoots` for sandbox evidence only.
+    /// Trusts the pinned roots. `extraRoots` are trusted for sandbox evidence only.
     package convenience init(extraRoots: [Certificate]) {
         self.init(
             anchors: AppleRoots.pinned.map { TrustAnchor($0, .pinned) }
@@ -26,7 +26,7 @@ package final class Verifier: StoreEvidence {
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
     }
 
-    /// The statement of evidence of that kind, once it is proven and meets the terms.
+    /// The statement in evidence of the given kind. Throws unless the evidence is proven and meets the terms.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -44,7 +44,7 @@ package final class Verifier: StoreEvidence {
         packer.pack(bytes, as: kind)
     }
 
-    /// The statement in the bytes, whether or not it is proven, for people who investigate a refusal.
+    /// The statement in the bytes, whether or not it is proven. This is for people who investigate a refusal.
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
@@ -63,8 +63,8 @@ package final class Verifier: StoreEvidence {
         }
     }
 
-    /// The app and the environment that the bytes name, whether or not they are proven. For a notification, this
-    /// reads only the outer statement.
+    /// The app and the environment that the bytes name, whether or not they are proven. For a notification, only the
+    /// outer statement is read.
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {

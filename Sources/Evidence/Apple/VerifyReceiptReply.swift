@@ -2,7 +2,7 @@ package import Core
 internal import JSON
 
 extension FetchedAnswer {
-    /// The reply's status, and what to do about it.
+    /// The status in the reply, and what to do about it.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             if body.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
@@ -16,7 +16,7 @@ extension Environment {
     fileprivate var appleName: String { self == .production ? "Production" : "Sandbox" }
 }
 
-/// The body of a verifyReceipt reply, in which nearly every value is a string.
+/// The body of a verifyReceipt reply. Nearly all of its values are strings.
 struct VerifyReceiptReply {
     private let members: Members
     let status: Int64
@@ -29,7 +29,7 @@ struct VerifyReceiptReply {
             status: status, isRetryable: try members.looseBool("is-retryable") ?? false)
     }
 
-    /// Refuses any status that does not confirm the receipt.
+    /// Throws unless the status confirms the receipt.
     func requireValid() throws(EvidenceRefusal) {
         switch verdict {
         case .valid: return
@@ -39,12 +39,13 @@ struct VerifyReceiptReply {
         }
     }
 
-    /// The latest receipt in its signed form, which is its own proof.
+    /// The latest receipt in its signed form, which proves itself.
     func latestReceipt() throws(EvidenceRefusal) -> [UInt8]? {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    /// `host` is the environment of the host that answered, because replies for iOS 6 receipts name none.
+    /// `host` is the environment of the host that answered. It is needed because replies for iOS 6 receipts do not name
+    /// one.
     func statement(
         rank: Rank, host: Environment? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -52,7 +53,7 @@ struct VerifyReceiptReply {
         let requested = try receipt.first(
             "request_date", "receipt_creation_date", "purchase_date", read: receipt.looseInstant)
         guard let signedAt = requested else { throw .signedDateMissing }
-        // Replies for iOS 6 receipts call the bundle id `bid`.
+        // Replies for iOS 6 receipts name the bundle id `bid`.
         let app: AppID = try members.require(
             "bundle_id", receipt.first("bundle_id", "bid", read: receipt.identifier))
         let named = try members.text("environment")
@@ -74,7 +75,7 @@ struct VerifyReceiptReply {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Every transaction once. Those in `latest_receipt_info` come first because they have more members.
+    /// All transactions, each one once. Those in `latest_receipt_info` come first because they have more members.
     private func transactions(
         _ receipt: Members, _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> [TransactionFact] {
@@ -124,7 +125,7 @@ extension Members {
             signedAt: origin.signedAt, rank: origin.rank)
         fact.originallyPurchased = try looseInstant("original_purchase_date")
         fact.expires = try looseInstant("expires_date")
-        // In these replies, only an auto-renewing subscription has an expiry.
+        // In these replies, only auto-renewing subscriptions have an expiry.
         if fact.expires != nil { fact.kind = .autoRenewable }
         if let quantity = try looseInteger("quantity") {
             if quantity < 0 { throw .invalidMember("quantity") }

@@ -3,7 +3,7 @@ internal import Crypto
 
 extension StoreStatement where Trust == Unverified {
     /// If Xcode signed the statement, gives its transactions names that are unique to the developer's machine
-    /// (docs/decisions/xcode.md). These contain whole seconds because receipts are no more precise.
+    /// (docs/decisions/xcode.md). The names contain whole seconds because receipts are no more precise than that.
     func named(
         by signer: () throws(EvidenceRefusal) -> Certificate
     ) throws(EvidenceRefusal) -> Self {
@@ -18,8 +18,8 @@ extension StoreStatement where Trust == Unverified {
                 throw .invalidMember("transactionId")
             }
         }
-        // All statements from one machine name the same account. Only an app transaction could say when the app
-        // was installed there, so the certificate alone tells accounts apart.
+        // All statements from one machine name the same account. Only an app transaction could say when the app was
+        // installed there, so accounts are distinguished by the certificate alone.
         func account(_ id: AppTransactionID?) throws(EvidenceRefusal) -> AppTransactionID? {
             do {
                 return try id.map { try AppTransactionID(ofXcode: $0, signer: mark) }
@@ -38,8 +38,8 @@ extension StoreStatement where Trust == Unverified {
         for index in facts.apps.indices {
             facts.apps[index].appTransaction = try account(facts.apps[index].appTransaction)
         }
-        // Renewal info identifies its purchase only by the start of the current run of periods. If that is a
-        // later run, the info matches no known purchase and changes nothing.
+        // Renewal info identifies its purchase only by the start of the current run of periods. If that is a later run,
+        // the renewal info matches no known purchase and changes nothing.
         let start = try contents.members.map(Members.init)?.instant("recentSubscriptionStartDate")
         if let start {
             for index in facts.renewals.indices {

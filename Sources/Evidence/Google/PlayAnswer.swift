@@ -2,19 +2,19 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// Google Play's answer together with the question, in the form in which Deed stores it. The answer itself names
-/// neither the package nor the token.
+/// An answer from Google Play together with its question, in the form in which Deed stores both. The answer itself does
+/// not name the package or the token.
 package struct PlayAnswer: Hashable, Sendable {
     package let kind: EvidenceKind
-    /// The answer's exact bytes.
+    /// The exact bytes of the answer.
     package let body: [UInt8]
     package let app: AppID
     package let token: String
-    /// The product that the question named, if it used the older API.
+    /// The product in the question, if the older API was used.
     package let product: ProductID?
     /// The id of the chain of tokens; `nil` if the chain starts with this token.
     package let root: TransactionID?
-    /// Our clock's time before the question was sent.
+    /// The time on our clock before the question was sent.
     package let readAt: Instant
 
     package init(
@@ -30,7 +30,7 @@ package struct PlayAnswer: Hashable, Sendable {
         self.readAt = readAt
     }
 
-    /// The stored form. Equal answers have equal bytes.
+    /// The stored form. Equal answers give equal bytes.
     package var bytes: [UInt8] {
         let text = String(validating: body, as: UTF8.self)
         let json: JSON = ["kind": .string(kind.word), "package": .string(app.text)]
@@ -64,22 +64,22 @@ package struct PlayAnswer: Hashable, Sendable {
             root: try members.id("root"), readAt: readAt)
     }
 
-    /// The answer, marked as fetched from Google by our client.
+    /// The answer, marked as fetched from Google by our own client.
     package var fetched: FetchedAnswer { FetchedAnswer(kind, body: bytes, host: nil) }
 }
 
 extension TransactionID {
-    /// The id of a purchase that begins with that token. The token itself is sensitive, and may be longer than an
-    /// id can be.
+    /// The id of a purchase that begins with the given token. The token itself is sensitive, and may be too long for an
+    /// id.
     package init(playToken token: String) {
         let digest = SHA256.digest(Array(token.utf8)).bytes
         self.init(digits: Array(digest.prefix(16)).hexDigits)
     }
 }
 
-/// What a back end submits: a package, a token, and for some purchases the product.
+/// What a back end submits: a package, a token, and for some purchases a product.
 struct PlayTokenNote {
-    /// The longest token that Deed accepts. Actual ones have about 150 characters.
+    /// The maximum length of a token. Actual tokens have about 150 characters.
     static let tokenLimit = 4096
 
     let app: AppID
@@ -114,6 +114,6 @@ extension PlayMembers {
         return id
     }
 
-    /// A member's text without the usual checks: it may contain anything, because it is parsed separately.
+    /// The text of a member, without the usual checks: it may contain anything, because it is parsed separately.
     func verbatim(_ member: String) -> String? { object[member]?.string }
 }

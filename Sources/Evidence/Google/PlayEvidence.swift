@@ -1,8 +1,8 @@
 package import Core
 internal import JSON
 
-/// Google's evidence. None of it is signed: an answer counts because our own client fetched it, and a token only
-/// says what to ask for.
+/// Google's evidence, none of which is signed. An answer is trusted because our own client fetched it. A token only
+/// says what to ask Google about.
 package struct PlayEvidence: StoreEvidence {
     package static let kinds = EvidenceKind.play
 
@@ -17,7 +17,7 @@ package struct PlayEvidence: StoreEvidence {
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {
-        // Only Google's answer states the environment.
+        // The environment is stated only in Google's answer.
         if kind == .playToken { return (try PlayTokenNote(bytes).app, .production) }
         let statement = try read(answer: bytes, as: kind, from: nil)
         return (statement.app, statement.environment)
@@ -47,7 +47,8 @@ package struct PlayEvidence: StoreEvidence {
             signedAt: answer.readAt, contents: contents.contents)
     }
 
-    /// Always refuses: only an answer that our own client fetched is proven, and it does not pass through here.
+    /// Always refuses: only an answer fetched by our own client is proven, and such an answer does not pass through
+    /// here.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

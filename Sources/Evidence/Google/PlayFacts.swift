@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 extension PlayAnswer {
-    /// The contents that the answer states, and whether it is a test purchase.
+    /// The contents that the answer states, and whether the purchase is a test purchase.
     func contents() throws(EvidenceRefusal) -> (contents: Contents, isTest: Bool) {
         switch kind {
         case .playSubscription:
@@ -47,7 +47,7 @@ extension PlayAnswer {
         return contents
     }
 
-    /// The fact about the answer's first item, with the whole answer's reading.
+    /// The fact about the first item in the answer, with the reading of the whole answer.
     private func fact(
         _ reading: Reading, _ isTest: Bool, _ kind: ProductKind?
     ) -> TransactionFact {
@@ -79,7 +79,7 @@ extension Reading {
 }
 
 extension PlaySubscriptionStatement {
-    /// `nil` until the purchase is paid.
+    /// `nil` until the purchase has been paid for.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         guard let state = readState else { return nil }
         var items: [Reading.Item] = []
@@ -133,7 +133,8 @@ extension PlaySubscriptionStatement.Cancellation {
 }
 
 extension [Reading.Item] {
-    /// If one owned item does not renew and one product is not owned yet, notes that product as the item's next one.
+    /// If exactly one owned item does not renew and exactly one product is not owned yet, notes that product as the
+    /// item's next one.
     fileprivate var showingWhatComes: [Reading.Item] {
         let waiting = filter { !$0.isOwned && $0.willRenew }
         guard waiting.count == 1, let next = waiting.first?.product else { return self }
@@ -169,7 +170,7 @@ extension PlayItemStatement {
         }
     }
 
-    /// The offer of a phase; `nil` for the base price.
+    /// The offer in a phase; `nil` for the base price.
     private func terms(of phase: Phase) -> Offer? {
         var terms: Offer
         switch phase {
@@ -200,7 +201,7 @@ extension PlayRenewal.PriceStep {
 }
 
 extension PlayRenewal.PriceChange {
-    /// The customer's consent to a price increase; `nil` for changes that need none.
+    /// The customer's consent to a price increase; `nil` for changes that do not need consent.
     fileprivate var consent: PriceConsent? {
         mode == "PRICE_INCREASE" ? state.map(PriceConsent.init(ofChange:)) : nil
     }
@@ -226,7 +227,7 @@ extension PriceConsent {
 }
 
 extension PlayPurchaseStatement {
-    /// `nil` until the purchase is paid, and for one that was never paid.
+    /// `nil` until the purchase has been paid for, which may never happen.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         let state: Reading.State
         switch self.state {
@@ -272,7 +273,7 @@ extension PlayMoney {
 }
 
 extension String {
-    /// The order's id. It must be short, because ids of purchases with several products also contain the product.
+    /// The order's id. It must be short, because the ids of purchases with several products also contain the product.
     fileprivate func order(in member: String) throws(EvidenceRefusal) -> TransactionID {
         if utf8.count > 100 { throw .invalidMember(member) }
         return try name(in: member)

@@ -10,7 +10,7 @@ package struct PlayItemStatement: Hashable, Sendable {
         case unknown
     }
 
-    /// The phase of its offer that the current period belongs to.
+    /// The phase of the item's offer to which the current period belongs.
     package enum Phase: Hashable, Sendable {
         case basePrice
         case introductoryPrice
@@ -19,7 +19,7 @@ package struct PlayItemStatement: Hashable, Sendable {
         case unknown
     }
 
-    /// The item that this one replaced.
+    /// The item that this item replaced.
     package struct Replacement: Hashable, Sendable {
         package let product: String?
         package let basePlan: String?
@@ -32,14 +32,14 @@ package struct PlayItemStatement: Hashable, Sendable {
     package let offer: String?
     package let offerTags: [String]
     package let plan: Plan
-    /// `nil` while a change is pending, for example.
+    /// `nil` for example while a change is pending.
     package let expiresAt: Instant?
     /// The latest paid order; `nil` if the customer does not own the item yet.
     package let order: String?
     package let phase: Phase?
     /// The product that replaces this one when the period ends.
     package let replacedBy: String?
-    /// Whether only this item ends with the period.
+    /// Whether only this item ends when the period ends.
     package let isRemoved: Bool
     package let replaces: Replacement?
 
@@ -73,7 +73,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let initialPayments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled while the commitment is still running.
+        /// Whether the customer has cancelled although the commitment is still running.
         package let endsWithCommitment: Bool
     }
 
@@ -83,7 +83,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let deadline: Instant?
     }
 
-    /// `false` if absent.
+    /// `false` if the member is missing.
     package let renews: Bool
     package let price: PlayMoney?
     package let change: PriceChange?

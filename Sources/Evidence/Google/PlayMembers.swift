@@ -1,8 +1,8 @@
 internal import Core
 internal import JSON
 
-/// Reads the members of Google Play's answers by their path. A member that Google leaves out has its default.
-/// Whole numbers may be strings, because protocol buffers write long ones that way.
+/// Reads members in Google Play's answers by their path. If Google leaves out a member, it has its default value. Whole
+/// numbers may be strings, because protocol buffers write 64-bit numbers that way.
 struct PlayMembers {
     let object: JSONObject
     private let path: String
@@ -45,7 +45,7 @@ struct PlayMembers {
         try value(member) { json in json.integer ?? json.string.flatMap { Int64($0) } }
     }
 
-    /// A time in RFC 3339 form, truncated to milliseconds.
+    /// A time in the format of RFC 3339, truncated to milliseconds.
     func time(_ member: String) throws(EvidenceRefusal) -> Instant? {
         try value(member) { $0.string.flatMap { Instant(text: $0) } }?.stated(by: name(member))
     }
@@ -79,7 +79,7 @@ struct PlayMembers {
         return list
     }
 
-    /// A price; `nil` if it is absent.
+    /// A price; `nil` if the member is missing.
     func money(_ member: String) throws(EvidenceRefusal) -> PlayMoney? {
         guard let money = try members(member) else { return nil }
         return PlayMoney(
@@ -88,7 +88,7 @@ struct PlayMembers {
     }
 }
 
-/// An amount in Google's form: whole units, and billionths of a unit.
+/// An amount in Google's format: whole units and billionths of a unit.
 package struct PlayMoney: Hashable, Sendable {
     package let currency: String
     package let units: Int64

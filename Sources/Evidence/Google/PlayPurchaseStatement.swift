@@ -16,9 +16,8 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         package let option: String?
         package let offer: String?
         package let quantity: Int64
-        /// The quantity that can still be refunded; `nil` if it is not stated. Google leaves out zeros, too, so a
-        /// missing
-        /// value alone takes nothing away.
+        /// The quantity that can still be refunded; `nil` if it is not stated. Google also leaves out zeros, so a
+        /// missing value alone does not mean that anything was refunded.
         package let refundableQuantity: Int64?
         package let isConsumed: Bool
         /// Whether the right expires.
@@ -31,7 +30,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
     package let items: [Item]
     /// When the purchase was paid for; `nil` until then.
     package let purchasedAt: Instant?
-    /// The order; it may be absent for test purchases and promotions.
+    /// The order. It may be missing for test purchases and promotions.
     package let order: String?
     package let accounts: PlayAccounts?
     package let isAcknowledged: Bool
@@ -58,16 +57,16 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         region = try members.text("regionCode")
     }
 
-    /// Reads an answer to `purchases.products.get`. Such an answer may not name its product.
+    /// Reads an answer to `purchases.products.get`. Such an answer may lack the name of its product.
     package init(oldAnswer: [UInt8], about product: String) throws(EvidenceRefusal) {
         let members = try PlayMembers(oldAnswer)
         if let number = try members.integer("purchaseState") {
             state = State(number: number)
         } else {
-            // Google leaves out a zero, but never the time. Without a time, the answer is not about a purchase.
+            // Google leaves out a zero, but never the time. An answer without a time is not about a purchase.
             state = members.has("purchaseTimeMillis") ? .purchased : .unknown("")
         }
-        // The older API states a time even before the purchase is paid for.
+        // The older API states a time even before the purchase has been paid for.
         purchasedAt = state == .pending ? nil : try members.milliseconds("purchaseTimeMillis")
         order = try members.text("orderId")
         accounts = try members.purchaseAccounts
@@ -122,7 +121,7 @@ extension PlayPurchaseStatement.Item {
 }
 
 extension PlayMembers {
-    /// One if absent.
+    /// The quantity. The default is one.
     fileprivate func quantity() throws(EvidenceRefusal) -> Int64 {
         let quantity = try integer("quantity") ?? 1
         guard quantity > 0 else { throw .invalidMember("quantity") }

@@ -23,7 +23,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
         case replacement
     }
 
-    /// The expired purchase of a customer who resubscribed in the Play Store app.
+    /// The expired purchase of a customer who has resubscribed in the Play Store app.
     package struct Return: Hashable, Sendable {
         package let token: String?
         package let accounts: PlayAccounts?
@@ -33,10 +33,10 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
     package let items: [PlayItemStatement]
     /// When the right began; `nil` until the first payment.
     package let startedAt: Instant?
-    /// The token whose purchase this one continues.
+    /// The token of the purchase that this one continues.
     package let linkedToken: String?
     package let accounts: PlayAccounts?
-    /// Google stops stating this once the purchase is acknowledged.
+    /// Google no longer states this once the purchase is acknowledged.
     package let comesBack: Return?
     package let cancellation: Cancellation?
     package let resumesAt: Instant?
@@ -47,7 +47,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
     package let entityTag: String?
     package let region: String?
 
-    /// The largest number of items in one purchase, with a margin.
+    /// More than the largest number of items that a purchase can have.
     static let itemLimit = 200
 
     /// Reads an answer to `purchases.subscriptionsv2.get`.
@@ -93,7 +93,7 @@ extension PlaySubscriptionStatement.State {
 }
 
 extension PlaySubscriptionStatement.Cancellation {
-    /// Also `nil` for a reason that this release does not know.
+    /// Also `nil` if this release does not know the reason.
     fileprivate init?(_ members: PlayMembers?) throws(EvidenceRefusal) {
         guard let members else { return nil }
         if let user = try members.members("userInitiatedCancellation") {

@@ -13,7 +13,7 @@ extension FiledEvidence {
 }
 
 extension [any StoreEvidence] {
-    /// Proves stored evidence again with the store that it came from.
+    /// Proves stored evidence again, for the store from which it came.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
         let store = first { type(of: $0).kinds.contains { $0.word == filed.kind } }
         return store?.proveAgain(filed) ?? (filed.content == nil ? .digestOnly : .damaged)
@@ -21,7 +21,7 @@ extension [any StoreEvidence] {
 }
 
 extension StoreEvidence {
-    /// Proves stored evidence for the app that it names, as of the day on which it was accepted.
+    /// Proves stored evidence again for the app that it names, as of the day on which it was accepted.
     package func proveAgain(_ filed: FiledEvidence) -> EvidenceProof {
         guard let content = filed.content else { return .digestOnly }
         guard let kind = Self.kinds.first(where: { $0.word == filed.kind }),
@@ -44,8 +44,7 @@ extension StoreEvidence {
     private func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        // Evidence that names no app was stored under the app of its companion. The event must name that app,
-        // too.
+        // Evidence that does not name an app was stored under its companion's app. The event must name the same app.
         let companion = kind.namesApp ? nil : filed.app.flatMap { try? AppID($0) }
         let app = try Self.read(
             bytes, as: kind, rank: .clientTransaction, companion: companion
@@ -57,7 +56,7 @@ extension StoreEvidence {
         return try verify(bytes, as: kind, on: terms)
     }
 
-    /// Checks evidence that is not signed. Only the column's seal shows that it was fetched from the store.
+    /// Checks evidence that is not signed. Only the seal on its columns shows that it was fetched from the store.
     private func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -1,14 +1,14 @@
 package import Core
 internal import Crypto
 
-/// Evidence in its stored form: the content without certificates, and the certificates that were cut out.
+/// Evidence in its stored form: the content without certificates, and the certificates that were removed from it.
 ///
-/// The content is a sequence of pieces, each with a mark and its data: literal bytes, the number of a
-/// certificate to insert in DER or in base64, or pieces to insert as base64url. This way, the parts of a
-/// signed statement are stored decoded, including those of statements inside another one.
+/// The content is a sequence of pieces. Each piece has a mark and data: literal bytes, the number of a certificate to
+/// insert in DER or in base64, or pieces to insert as base64url. In this way, the parts of a signed statement are
+/// stored decoded, including those of statements inside another one.
 package struct PackedEvidence: Hashable, Sendable {
     package let content: [UInt8]
-    /// The certificates, each included once.
+    /// The certificates, each one included once.
     package let certificates: [KeptCertificate]
 
     package init(content: [UInt8], certificates: [KeptCertificate]) {
@@ -23,12 +23,12 @@ package struct PackedEvidence: Hashable, Sendable {
         certificates = writer.certificates
     }
 
-    /// The original evidence, byte for byte; `nil` if the content or a certificate is damaged.
+    /// The original evidence, byte for byte; `nil` if the content or one of the certificates is damaged.
     package func unpacked() -> [UInt8]? {
         PackedEvidence.unpack(content, certificates.map(\.der))
     }
 
-    /// The original evidence, from packed content and certificates in DER.
+    /// The original evidence, restored from packed content and certificates in DER.
     static func unpack(_ content: [UInt8], _ certificates: [[UInt8]]) -> [UInt8]? {
         var bytes: [UInt8] = []
         let reader = PieceReader(content: content, certificates: certificates)
@@ -36,7 +36,7 @@ package struct PackedEvidence: Hashable, Sendable {
     }
 }
 
-/// A part of evidence. Each case is a way to restore it.
+/// A part of evidence. Each case is a different way to restore it.
 enum Piece: Sendable {
     case literal([UInt8])
     case certificate(KeptCertificate)
@@ -80,7 +80,7 @@ private struct PieceWriter {
             return UInt8(truncatingIfNeeded: index)
         }
         certificates.append(certificate)
-        // Evidence with more certificates than the packer's limit is stored whole, so every number fits.
+        // Evidence with more certificates than the packer's limit is stored in one piece, so every number fits.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }
 
@@ -93,9 +93,9 @@ private struct PieceWriter {
     }
 }
 
-/// Joins pieces, and trusts none of the bytes that it reads.
+/// Joins pieces. None of the bytes that it reads are trusted.
 private struct PieceReader {
-    /// A statement inside a statement needs a depth of three.
+    /// A statement inside another statement needs a depth of three.
     private static let depthLimit = 4
 
     let content: [UInt8]
@@ -129,7 +129,7 @@ private struct PieceReader {
         return true
     }
 
-    /// Takes the bytes that follow a length.
+    /// Reads a length and takes the bytes that follow it.
     private func take(from rest: inout Range<Int>) -> Range<Int>? {
         if rest.count < 4 { return nil }
         var length = 0

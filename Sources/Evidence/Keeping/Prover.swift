@@ -2,10 +2,10 @@ package import Core
 internal import Crypto
 package import Telemetry
 
-/// Proves evidence for recording, and prepares it for storage.
+/// Proves evidence that is to be recorded, and prepares it for storage.
 ///
-/// Evidence that was accepted recently is recognized by its digest. Its signatures are not verified again, but
-/// its terms are, because they may have changed.
+/// Evidence that was accepted recently is recognized by its digest. Its signatures are not verified again, but the
+/// terms are checked again because they may have changed.
 package final class Prover: Sendable {
     private let store: any StoreEvidence
     private let believed = RecentlyBelieved(limit: 1 << 16)
@@ -16,7 +16,7 @@ package final class Prover: Sendable {
         measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
-    /// The evidence's statement, once it is proven to come from a store and to be for one of the apps.
+    /// The evidence's statement. Throws unless the evidence provably comes from a store and is for one of the apps.
     package func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -40,7 +40,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The statement in an answer from the store.
+    /// The statement in the store's answer.
     package func prove(
         _ answer: FetchedAnswer, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -57,7 +57,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The statement of evidence that the store confirmed when Deed asked it.
+    /// The statement in evidence that the store confirmed when Deed asked.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -68,7 +68,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without its transport wrapping, so that no later step has to unwrap and hash it again.
+    /// The evidence without its transport wrapping, so that it need not be unwrapped and hashed again in a later step.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -91,7 +91,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What is already known about the signer of unwrapped evidence.
+    /// What is known about the signer of unwrapped evidence before it is proven.
     package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
         store.standing(ofSigner: raw.bytes)
     }
@@ -128,8 +128,8 @@ extension Terms {
     }
 }
 
-/// Evidence without its transport wrapping. It is the same for a receipt in base64 and in binary, and for
-/// every JSON form of a notification.
+/// Evidence without its transport wrapping. The result is the same for a receipt in base64 and in binary, and for all
+/// JSON forms of a notification.
 private struct BareEvidence {
     let bytes: [UInt8]
     let digest: Digest32
@@ -141,7 +141,7 @@ extension RefusedEvidence {
     }
 }
 
-/// Metrics about proofs.
+/// Metrics about the proving of evidence.
 private struct ProofMeasures: Sendable {
     let known: Counter
     let unread: Counter

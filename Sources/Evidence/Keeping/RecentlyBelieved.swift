@@ -2,8 +2,8 @@ internal import Core
 internal import Crypto
 import Synchronization
 
-/// A bounded set of accepted evidence, by digest and kind. The kind matters because bytes that prove one kind
-/// of evidence prove no other. When the newer half is full, the older half is dropped.
+/// A bounded set of accepted evidence, by digest and kind. The kind matters because bytes that prove one kind of
+/// evidence do not prove another. When the newer half is full, the older half is dropped.
 final class RecentlyBelieved: Sendable {
     private struct Piece: Hashable {
         let digest: Digest32

@@ -1,4 +1,4 @@
-/// Why it is unclear where a request ends or what it means.
+/// The reason why it is unclear where a request ends or what it means.
 package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case malformedRequestLine
     case malformedHeader
@@ -13,7 +13,7 @@ package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case unknownTransferCoding
     case unknownVersion
 
-    /// The status of the answer to such a request.
+    /// The status code of the answer to such a request.
     package var status: Int {
         switch self {
         case .malformedRequestLine, .malformedHeader, .malformedHost, .malformedLength,

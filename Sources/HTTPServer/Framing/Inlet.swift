@@ -3,34 +3,34 @@ import Glibc
 
 /// Passes a connection's bytes from its socket to the library that parses them.
 ///
-/// The library gets only complete heads with clear framing. Anything else looks like the end of
-/// the request to the library, which then asks for the answer: `fault`.
+/// The library receives only complete heads with clear framing. Anything else looks to the library like the end of the
+/// request. It then asks for the answer, which is based on `fault`.
 ///
 /// Used only by the thread that serves the connection.
 struct Inlet {
-    /// Why no more bytes are passed on. The last request that was passed on is answered with this fault.
+    /// Why no more bytes are passed on. The last request passed on is answered with this fault.
     private(set) var fault: FramingFault?
-    /// How many requests were passed on, including the one that stands for a fault.
+    /// The number of requests passed on, including the one that stands for a fault.
     var heads: Int { guardian.heads }
-    /// Whether part of a request's head has arrived.
+    /// Whether part of the head of a request has arrived.
     var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
 
     private var guardian = RequestGuard()
-    /// Received bytes that are not checked yet.
+    /// Bytes that have been received but not checked yet.
     private var held: [UInt8] = []
-    /// Checked bytes that did not fit into the library's buffer.
+    /// Bytes that have been checked but did not fit into the library's buffer.
     private var ready: ArraySlice<UInt8> = []
 
-    /// Whether the socket may have more bytes, because it filled the last read.
+    /// Whether the socket may have more bytes, because the last read was filled completely.
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// How many bytes are read from a faulty connection. If some were left unread, the client might
-    /// never see the end of its answer.
+    /// How many bytes are read and discarded on a faulty connection. If unread bytes remained, the client might never
+    /// see the end of its answer.
     private static let dropped = 1 << 20
 
-    /// Returns what `recv` would. To the library, a partly filled buffer means the end of the
-    /// available data, so no checked bytes may remain in that case.
+    /// Returns what `recv` would return. To the library, a partly filled buffer means that no more data is available,
+    /// so no checked bytes may be left over in that case.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {

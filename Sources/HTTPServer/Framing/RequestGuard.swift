@@ -1,14 +1,14 @@
 import Glibc
 
-/// Watches a connection's bytes and determines how far their framing is unambiguous.
+/// Watches the bytes on a connection and determines up to where their framing is unambiguous.
 ///
-/// It only finds where each request begins and ends, and refuses anything that another reader of
-/// the same bytes might see differently.
+/// It only finds where each request begins and ends, and rejects anything that another reader of the same bytes might
+/// interpret differently.
 struct RequestGuard {
     /// How many of the checked bytes may be passed on.
     struct Verdict: Equatable {
-        /// The number of bytes, counted from the start. The rest must be checked again together with the
-        /// bytes that follow.
+        /// The number of bytes, counted from the start. The remaining bytes must be checked again together with those
+        /// that follow.
         var clean: Int
         var fault: FramingFault?
     }
@@ -24,13 +24,13 @@ struct RequestGuard {
     }
     private var phase = Phase.head
     private var head = RequestHead()
-    /// How many heads were passed on.
+    /// The number of heads that were passed on.
     private(set) var heads = 0
 
     /// Whether the bytes so far end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Checks bytes. Leave out those that an earlier verdict called clean.
+    /// Checks bytes. Bytes that an earlier verdict called clean must not be passed again.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -46,8 +46,7 @@ struct RequestGuard {
         }
     }
 
-    /// Bytes that let the library see the end of the request and ask for the answer. Call only
-    /// after a fault.
+    /// Bytes that make the library see the end of the request and ask for the answer. Call this only after a fault.
     mutating func close() -> StaticString {
         defer { phase = .over }
         switch phase {
@@ -61,7 +60,7 @@ struct RequestGuard {
         }
     }
 
-    /// How many of the bytes belong to the current phase; 0 if more are needed to decide.
+    /// How many of the bytes belong to the current phase; 0 if more bytes are needed to decide.
     private mutating func step(_ bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int {
         switch phase {
         case .head:
@@ -87,7 +86,7 @@ struct RequestGuard {
             phase = count == left ? .chunkEnd : .chunk(left: left - count)
             return count
         case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
-        // Header fields after the body could contradict those before it.
+        // Header fields after the body could contradict those in front of it.
         case .lastLine: return try lineEnd(bytes, then: .head)
         case .over: return bytes.count
         }
@@ -106,8 +105,7 @@ struct RequestGuard {
     private static let chunkSizeDigits = 7
     private static let chunkLineLimit = 128
 
-    /// The size in a chunk's first line, and the length of that line. Skips extensions after the
-    /// size.
+    /// The size in the first line of a chunk, and the length of that line. Skips extensions after the size.
     private func chunkSize(
         _ bytes: UnsafeRawBufferPointer
     ) throws(FramingFault) -> (size: Int, length: Int)? {
@@ -136,10 +134,10 @@ extension UInt8 {
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
 
-    /// Whether a header's value may contain this byte.
+    /// Whether this byte is allowed in a header's value.
     var isText: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
 
-    /// Whether a header's name or a method may contain this byte.
+    /// Whether this byte is allowed in a method or in a header's name.
     var isToken: Bool {
         self < 0x40
             ? 0x03FF_6CFA_0000_0000 & (1 as UInt64) << UInt64(self) != 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The head of a request while its bytes arrive. It determines where the head and the body end.
+/// The head of a request whose bytes are still arriving. It determines where the head and the body end.
 struct RequestHead {
     enum Body: Equatable {
         case none
@@ -16,21 +16,21 @@ struct RequestHead {
     private var hosts = 0
     private var length: Int?
     private var isChunked = false
-    /// How much memory the library will need to keep the head.
+    /// How much memory the library will need for the head.
     private var cost = 0
-    /// Where the incomplete line begins. `checked` says how much of it is known to be text.
+    /// The start of the incomplete line. `checked` says how much of that line is known to be text.
     private var position = 0
     private var checked = 0
 
-    /// The library keeps a head and everything it parses from it in one block of memory. The
-    /// answer's head needs some of it.
+    /// The library keeps a head, and everything that it parses from the head, in one block of memory. The head of the
+    /// answer needs some of that block.
     static let costLimit = Server.memoryPerConnection - (2 << 10)
     private static let fieldCost = 64
     private static let methodLimit = 32
     private static let targetLimit = 8000
 
-    /// The head's length once it is complete. Each call passes the earlier call's bytes again, followed
-    /// by new ones.
+    /// The length of the head once it is complete. Each call passes the bytes of the previous call again, followed by
+    /// new ones.
     mutating func look(at bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while true {
@@ -83,7 +83,7 @@ struct RequestHead {
         _ line: UnsafeRawBufferPointer
     ) throws(FramingFault) {
         if line.isEmpty {
-            // Old clients often send one blank line after a body.
+            // Old clients often send a blank line after a body.
             if isBlankSeen { throw .malformedRequestLine }
             isBlankSeen = true
             return
@@ -118,7 +118,7 @@ struct RequestHead {
     }
 
     private mutating func version(_ text: UnsafeRawBufferPointer) throws(FramingFault) {
-        // Fast path: nearly all requests have this version.
+        // Fast path: nearly all requests use this version.
         if text.count == 8, let base = text.baseAddress, memcmp(base, "HTTP/1.1", 8) == 0 {
             return
         }
@@ -146,10 +146,10 @@ struct RequestHead {
         switch colon {
         case 4 where name.isSame("host"): try host(value.withoutBlanks)
         case 6 where name.isSame("cookie"):
-            // The library copies this value and splits it at both characters.
+            // The library copies this value and splits it at both of these characters.
             let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        // For these two, the library keeps trailing blanks and then fails to recognize length or
+        // For these two headers, the library keeps trailing blanks and then fails to recognize the length or the
         // coding.
         case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
         case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
@@ -178,7 +178,7 @@ struct RequestHead {
     private mutating func finish() throws(FramingFault) {
         if hosts == 0, !isOld { throw .malformedHost }
         if isChunked {
-            // HTTP/1.0 did not have chunks, so a proxy of that version sees a different end.
+            // HTTP/1.0 had no chunks, so a proxy with that version would see a different end.
             if isOld || length != nil { throw .ambiguousLength }
             body = .chunked
         } else if let length, length > 0 {
@@ -188,7 +188,7 @@ struct RequestHead {
 }
 
 extension UInt8 {
-    /// Whether a host's name, address or port may contain this byte.
+    /// Whether this byte is allowed in a host's name, address or port.
     fileprivate var isHost: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -201,8 +201,8 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether a header's value may contain everything from `start`. Without an early exit, the
-    /// compiler can process many bytes at once.
+    /// Whether everything from `start` is allowed in a header's value. Because there is no early exit, the compiler can
+    /// process many bytes at once.
     fileprivate func isText(from start: Int) -> Bool {
         var strange: UInt8 = 0
         for place in start..<count {
@@ -212,7 +212,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// Whether a path or query may contain all of it. Non-ASCII bytes are checked as text later.
+    /// Whether all bytes are allowed in a path or query. Non-ASCII bytes are checked as text later.
     fileprivate var isTarget: Bool {
         var strange: UInt8 = 0
         for byte in self {
@@ -221,7 +221,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// The byte's first position.
+    /// The position of the byte's first occurrence.
     fileprivate func place(of byte: UInt8) -> Int? {
         guard let base = baseAddress, let found = memchr(base, Int32(byte), count)
         else { return nil }
@@ -238,7 +238,7 @@ extension UnsafeRawBufferPointer {
         return count
     }
 
-    /// Whether it equals this text in any case, given that their lengths are equal.
+    /// Whether the bytes equal this text, ignoring case. Both must have the same length.
     fileprivate func isSame(_ text: StaticString) -> Bool {
         for place in indices where self[place] | 0x20 != text.utf8Start[place] { return false }
         return true

@@ -1,20 +1,20 @@
-/// Each room has its own queue and workers, so a crowd in one does not block the others.
+/// A group of callers with its own queue and workers, so that a crowd in one room does not block the others.
 package enum Room: Sendable, CaseIterable {
     /// For callers with a key.
     case known
-    /// For callers without a key whose evidence's signer was recently trusted.
+    /// For callers without a key whose evidence was signed by a recently trusted signer.
     case proven
     /// For all other callers.
     case strangers
 }
 
-/// The decision about a body, made when only the request's head has arrived.
+/// The decision about a body, made when only the head of the request has arrived.
 package enum Admission: Sendable {
     /// The body is kept in the room's memory, up to the limit.
     case body(limit: Int, Room)
     /// The body is discarded, and this is the answer.
     case refused(Response)
-    /// The decision takes a while, so a worker in the strangers' room makes it.
+    /// The decision takes a while, so it is made by a worker in the strangers' room.
     case asking(@Sendable () -> Admission)
 }
 
@@ -25,7 +25,7 @@ struct Shares<Holder: Hashable> {
 
     func held(by holder: Holder) -> Int { each[holder, default: 0] }
 
-    /// Takes some, unless that would exceed a holder's limit or the total.
+    /// Takes an amount, unless that would exceed the holder's limit or the total.
     mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
         -> Bool
     {
@@ -43,11 +43,10 @@ struct Shares<Holder: Hashable> {
     }
 }
 
-/// How many connections each address and each network has.
+/// The number of connections from each address and each network.
 struct ConnectionShares {
     enum Standing { case fine, closed }
-    /// How many connections above an address's limit get an answer. Further ones are closed without
-    /// one.
+    /// How many connections above an address's limit get an answer. Any further ones are closed without one.
     private static let headroom = 16
     private var addresses = Shares<ClientAddress>()
     private var networks = Shares<ClientNetwork>()

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A client's place on the network. Only the first 56 bits of an IPv6 address count, the size of an
-/// ordinary line: clients can choose the rest freely.
+/// A client's address on the network. Of an IPv6 address, only the first 56 bits are used, the size of an ordinary
+/// line, because clients can choose the other bits freely.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
-    /// In network order; an IPv4 address is written as an IPv6 one.
+    /// The bytes in network order. An IPv4 address is stored as an IPv6 one.
     fileprivate let bytes: [UInt8]
 
     fileprivate static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Reads a header's value, with or without a port; `nil` if it is not an address.
+    /// Parses a header's value, with or without a port; `nil` if the value is not an address.
     package init?(_ text: some StringProtocol) {
         var host = String(text.filter { $0 != " " && $0 != "\t" && $0 != "\"" })
         if host.hasPrefix("["), let end = host.lastIndex(of: "]") {
@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a subscriber with many lines, who could switch between them.
+    /// The network of a subscriber who has many lines and could switch between them.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }
@@ -89,7 +89,7 @@ struct ClientNetwork: Hashable, Sendable {
     fileprivate let bytes: [UInt8]
 }
 
-/// Proxies whose word about their clients is trusted.
+/// Proxies that are trusted to name their clients.
 package struct TrustedProxies: Sendable {
     private struct Network {
         let bytes: [UInt8]
@@ -99,8 +99,8 @@ package struct TrustedProxies: Sendable {
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
-    /// The headers in which proxies name their clients. A proxy must not pass on either of them as
-    /// its client wrote it.
+    /// The headers in which proxies name their clients. A proxy must not pass on either of them as written by its
+    /// client.
     package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
         "X-Forwarded-For", "Forwarded"
     )
@@ -110,7 +110,7 @@ package struct TrustedProxies: Sendable {
 
     private init(networks: [Network]) { self.networks = networks }
 
-    /// Reads addresses and networks such as `10.0.0.0/8,127.0.0.1`; `nil` if any is neither.
+    /// Parses addresses and networks such as `10.0.0.0/8,127.0.0.1`; `nil` if an entry is neither.
     package init?(_ list: String) {
         var networks: [Network] = []
         for entry in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -140,7 +140,7 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// How a request reached the server, apart from the server's own TLS.
+/// How a request reached the server, aside from the server's own TLS.
 package enum RequestWay: Hashable, Sendable {
     /// Through a trusted proxy.
     case proxy
@@ -150,7 +150,7 @@ package enum RequestWay: Hashable, Sendable {
     case network
 }
 
-/// The origin of one connection's requests.
+/// The origin of the requests on one connection.
 struct Origin: Sendable {
     let peer: ClientAddress
     let proxies: TrustedProxies
@@ -162,15 +162,15 @@ struct Origin: Sendable {
         isProxy = proxies.contains(peer)
     }
 
-    /// A proxy names its client. A request from this machine that names none came from another
-    /// program, even if a proxy runs here.
+    /// A proxy names its client. If a request from this machine does not name one, it came from another program, even
+    /// if a proxy runs on this machine.
     func way(isForwarded: Bool) -> RequestWay {
         if isProxy, isForwarded || !peer.isOnLoopback { return .proxy }
         return peer.isOnLoopback ? .thisMachine : .network
     }
 
-    /// The client behind the proxy, according to both headers. A proxy sets one of them and may
-    /// pass on the other as the client wrote it, so neither counts if they disagree.
+    /// The client behind the proxy, according to both headers. A proxy sets one of them and may pass on the other as
+    /// written by the client, so neither is used if they disagree.
     func client(forwardedFor: [String], forwarded: [String]) -> ClientAddress {
         guard isProxy else { return peer }
         let stated = [Origin.entries(of: forwardedFor), Origin.hosts(in: forwarded)]
@@ -179,8 +179,7 @@ struct Origin: Sendable {
         return first
     }
 
-    /// Only the last entry comes from the proxy itself. In a chain, each proxy names the one before
-    /// it.
+    /// Only the last entry was added by the proxy itself. In a chain of proxies, each one names the one before it.
     private func client(last entries: [String]) -> ClientAddress {
         var client = peer
         for text in entries.reversed() {
@@ -191,13 +190,13 @@ struct Origin: Sendable {
         return client
     }
 
-    /// A header on several lines is one list.
+    /// A header on several lines counts as a single list.
     private static func entries(of values: [String]) -> [String] {
         values.flatMap { $0.split(separator: ",") }.map(String.init)
             .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// The `for` of each element of `Forwarded`; empty if an element has none.
+    /// The `for` values of all elements in `Forwarded`; empty if an element has none.
     private static func hosts(in forwarded: [String]) -> [String] {
         entries(of: forwarded).map { element in
             element.split(separator: ";").lazy.map { $0.drop(while: \.isWhitespace) }

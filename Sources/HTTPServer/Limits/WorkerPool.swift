@@ -1,6 +1,6 @@
 import Threading
 
-/// Threads for work that would hold up others, with a bounded queue.
+/// Threads for work that would hold up other work, with a bounded queue.
 final class WorkerPool: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -8,13 +8,14 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
-        /// Work that was started earlier and continues. It goes ahead of the queue and has no limit.
+        /// Work that was started earlier and continues. It is done before the queued work and is not limited.
         var begun: [Work] = []
         var busy = 0
         var idle = 0
         var running: Int
-        /// Whether an idle worker was woken and has not yet looked at the queue. It will wake the next
-        /// worker. Waking costs more than most answers, so a burst must not wake a worker per request.
+        /// Whether an idle worker was woken and has not looked at the queue yet. That worker will wake the next one.
+        /// Waking a worker costs more than most answers, so a burst of requests must not wake a worker for each of
+        /// them.
         var isWaking = false
         var isStopped = false
 
@@ -53,7 +54,7 @@ final class WorkerPool: Sendable {
     var depth: Int { state.change(wake: .none) { $0.count } }
     var busy: Int { state.change(wake: .none) { $0.busy } }
 
-    /// Calls `prepare` and queues `work`, or does neither if the queue is full.
+    /// Calls `prepare` and queues `work`. If the queue is full, does neither and returns false.
     func submit(prepare: () -> Void, _ work: @escaping Work) -> Bool {
         let (isQueued, isWaking) = state.change(wake: .none) { state in
             guard state.count < state.waiting.count, !state.isStopped else { return (false, false) }
@@ -65,7 +66,7 @@ final class WorkerPool: Sendable {
         return isQueued
     }
 
-    /// Continues earlier work ahead of the queue.
+    /// Continues earlier work before any queued work.
     func goOn(_ work: @escaping Work) {
         let isWaking = state.change(wake: .none) { state in
             state.begun.append(work)
@@ -74,7 +75,7 @@ final class WorkerPool: Sendable {
         if isWaking { Self.wakeOne(state) }
     }
 
-    /// Ends the threads once the queue is empty, and waits for them.
+    /// Ends the threads once the queue is empty, and waits until they have ended.
     func stop() {
         state.change { $0.isStopped = true }
         state.wait { $0.running == 0 ? () : nil }
@@ -95,7 +96,7 @@ final class WorkerPool: Sendable {
         state.change { $0.running -= 1 }
     }
 
-    /// Waits for work; `nil` once the pool has stopped.
+    /// Waits for work. Returns `nil` once the pool has stopped.
     private static func next(
         _ state: Monitor<State>, _ standing: inout Standing
     ) -> (Work, isWaking: Bool)? {

@@ -4,11 +4,11 @@ package import Ledger
 package import Telemetry
 import Threading
 
-/// Runs jobs, each on its own threads, as long as the service is up.
+/// Runs jobs as long as the service is up, each on its own threads.
 package final class Runner: Sendable {
     private let workers: [Worker]
 
-    /// `now` is Deed's clock, which decides when jobs are due. Leases use the machine's clock.
+    /// `now` is Deed's clock, which determines when jobs are due. Leases use the machine's clock.
     package init(
         _ jobs: [Job], leases: Ledger, now: @escaping @Sendable () -> Instant,
         machineClock: @escaping @Sendable () -> Instant, log: Log, metrics: Metrics
@@ -24,12 +24,12 @@ package final class Runner: Sendable {
         for worker in workers { worker.start() }
     }
 
-    /// Runs all jobs, or those with that name, immediately, even after a failure.
+    /// Runs all jobs, or those with the given name, immediately, even after a failure.
     package func hurry(_ name: String? = nil) {
         for worker in workers where name == nil || worker.job.name == name { worker.hurry() }
     }
 
-    /// Waits for all work that is due now; returns whether it was finished in time.
+    /// Waits for all work that is due now. Returns whether the work was finished in time.
     package func catchUp(within milliseconds: Int64) -> Bool {
         let deadline = monotonicMilliseconds() + milliseconds
         let hurries = workers.map { $0.hurry() }
@@ -38,12 +38,12 @@ package final class Runner: Sendable {
         }
     }
 
-    /// Starts no more runs, and asks the current ones to end.
+    /// Starts no further runs, and asks the current ones to end.
     package func stop() {
         for worker in workers { worker.stop() }
     }
 
-    /// The names of the jobs that have not ended in time.
+    /// The names of the jobs that did not end in time.
     package func unfinished(after milliseconds: Int64) -> [String] {
         let deadline = monotonicMilliseconds() + milliseconds
         return workers.filter { !$0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
@@ -55,27 +55,27 @@ package final class Runner: Sendable {
 private final class Worker: Sendable {
     private struct State {
         var isStopping = false
-        /// How many times the job was asked to run immediately.
+        /// The number of requests to run the job immediately.
         var hurries = 0
         var running = 0
-        /// For each thread, the value of `hurries` at the start of the last round, if it found nothing more to do; -1
+        /// For each thread, the value of `hurries` at the start of its last round if that round found no more work; -1
         /// while the thread is working.
         var idleSince: [Int]
-        /// The last reason that was logged, so that it is not logged again at every run.
+        /// The reason that was logged last. It is not logged again at every run.
         var reason: String?
-        /// The workers of jobs that this one keeps running, and of those that are about to end.
+        /// The workers of jobs that this job keeps running, and of those that are about to end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }
-    /// A run on behalf of all instances is logged if it takes at least this long.
+    /// A run on behalf of all instances is logged if it takes at least this many milliseconds.
     private static let longRun: Int64 = 1000
-    /// After this many consecutive faults with a usable database, the job itself is at fault.
+    /// After this many consecutive faults while the database is usable, the job itself is considered to be at fault.
     private static let puzzleLimit = 3
     let job: Job
     private let turns: Turns
     private let makeTurns: @Sendable (Job) -> Turns
     private let log: Log
-    /// `nil` for jobs that another job keeps running, because there may be many.
+    /// `nil` for jobs that another job keeps running, because there may be many of them.
     private let measures: JobMeasures?
     private let state: Monitor<State>
 
@@ -102,7 +102,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Returns how many times the job has been hurried so far.
+    /// Hurries the job. Returns how many times it has been hurried so far.
     @discardableResult
     func hurry() -> Int {
         state.change { state in
@@ -111,7 +111,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs these jobs and ends the other kept ones. It does not wait for them to become idle.
+    /// Runs these jobs and ends any others that were kept running. It does not wait for those to become idle.
     private func keep(_ jobs: [Job]) {
         let wanted = Set(jobs.map(\.name))
         let new = jobs.map { Worker($0, log: log, measures: nil, turns: makeTurns) }
@@ -179,7 +179,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs the job if it is this instance's turn; returns how long to pause afterwards.
+    /// Runs the job if it is this instance's turn. Returns how long to pause afterwards.
     private func run() throws(Fault) -> Int64 {
         guard let turn = try turns.take() else { return turns.pause(before: .asScheduled) }
         let started = monotonicMilliseconds()
@@ -198,7 +198,7 @@ private final class Worker: Sendable {
         let milliseconds = monotonicMilliseconds() - started
         measures?.noteRun(milliseconds)
         try turns.end(turn, next)
-        // The job itself logs what the run did.
+        // The job itself logs what was done in the run.
         if turn.lease != nil, milliseconds >= Worker.longRun {
             log.info(
                 "job_done",
@@ -207,7 +207,7 @@ private final class Worker: Sendable {
         return turns.pause(before: next)
     }
 
-    /// Returns `true` if the pause was cut short.
+    /// Pauses. Returns `true` if the pause was cut short.
     private func rest(_ milliseconds: Int64, unlessHurriedSince hurries: Int) -> Bool {
         state.wait(milliseconds: milliseconds) {
             $0.isStopping || $0.hurries != hurries ? true : nil
@@ -215,10 +215,9 @@ private final class Worker: Sendable {
             ?? false
     }
 
-    /// `puzzle` is the fault that occurred repeatedly although others can use the database.
+    /// Logs the fault. `puzzle` is the fault that has occurred repeatedly although others can use the database.
     private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
-        // The database watch reports an unreachable database, and a busy one is busy only for a
-        // moment.
+        // The database watch reports an unreachable database. A busy database is busy only for a moment.
         if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
         let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.sentence
         let isNew = state.change(wake: .none) { state in
@@ -236,7 +235,7 @@ private final class Worker: Sendable {
 }
 
 extension Fault {
-    /// The message for operators when the database is usable and the same work fails every time.
+    /// The message to operators if the same work fails every time although the database is usable.
     fileprivate func sentence(although puzzle: String) -> String {
         guard case .unavailable = self else {
             return "\(sentence) It happened three times in a row."

@@ -2,31 +2,29 @@ package import Core
 
 /// When a job runs.
 package enum Schedule: Sendable {
-    /// On every instance, this many milliseconds after the previous run.
+    /// On every instance, the given number of milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// On one instance at a time, this many milliseconds after the previous run, regardless of
-    /// Deed's clock.
+    /// On one instance at a time, the given number of milliseconds after the previous run, regardless of Deed's clock.
     case alone(milliseconds: Int64)
-    /// On one instance at a time, once in this many milliseconds of Deed's clock.
+    /// On one instance at a time, once in the given number of milliseconds on Deed's clock.
     case once(milliseconds: Int64)
     /// On one instance at a time, once a day.
     case daily(TimeOfDay)
 
-    /// When the next run is due, for a job that one instance runs for all. For a job that has never run, the time
-    /// counts
-    /// from when this instance first knew it.
+    /// When the next run is due, for a job that only one instance runs at a time. If the job has never run, the time
+    /// counts from when this instance first knew of the job.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
         case .once(let milliseconds):
-            // If the clock was set back, do not wait until it reaches that time again.
+            // If the clock was set back, the job does not wait until the clock reaches that time again.
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
         case .daily(let time): return time.next(after: min(lastRun ?? known, now))
         }
     }
 
-    /// How long a job pauses between two runs, or between two checks whether it is its turn.
+    /// The pause between two runs of a job, or between two checks of whether it is this instance's turn.
     var pause: Int64 {
         switch self {
         case .everywhere(let milliseconds), .alone(let milliseconds): milliseconds
@@ -35,7 +33,7 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// The time between checks. It is short because Deed's clock may be moved and another instance may die.
+    /// The time between checks. It is short because Deed's clock may be moved and other instances may die.
     private static let look: Int64 = 5000
 }
 

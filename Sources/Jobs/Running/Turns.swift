@@ -2,21 +2,21 @@ import Core
 import Ledger
 import Threading
 
-/// Decides whether it is this instance's turn to run a job. For some jobs every instance has its own turn; for others
-/// only the holder of the lease does.
+/// Decides whether it is this instance's turn to run a job. Some jobs have a separate turn on every instance. For
+/// others, only the holder of the lease has a turn.
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
         let lease: KeptLease?
 
-        /// Whether the turn still belongs to this instance, as far as it knows.
+        /// Whether the turn still belongs to this instance, as far as the instance knows.
         var isHeld: Bool { lease?.isHeld ?? true }
     }
 
     private struct State {
-        /// The instant before which the database need not be asked.
+        /// There is no need to query the database before this instant.
         var due = Instant.distantPast
-        /// When to run again at the last run's request, if that is earlier than scheduled.
+        /// When to run again because the last run requested it, if that is earlier than scheduled.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -37,7 +37,7 @@ final class Turns: Sendable {
         known = now()
     }
 
-    /// Takes the turn if it is this instance's.
+    /// Takes the turn if it belongs to this instance; otherwise `nil`.
     func take() throws(Fault) -> Turn? {
         let now = now()
         if case .everywhere = job.schedule { return Turn(startedAt: now, lease: nil) }
@@ -54,7 +54,7 @@ final class Turns: Sendable {
         return Turn(startedAt: now, lease: lease)
     }
 
-    /// Gives the turn back after a completed run.
+    /// Returns the turn after a completed run.
     func end(_ turn: Turn, _ next: Job.Next) throws(Fault) {
         if case .at(let instant) = next { state.change { $0.early = instant } }
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
@@ -64,12 +64,12 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
-    /// The fault that occurred although the database is usable; `nil` while it is not.
+    /// The fault that occurred although the database is usable; `nil` while the database is not usable.
     var puzzle: String? { ledger.puzzle }
 
-    /// Gives the turn back after a failed run.
+    /// Returns the turn after a failed run.
     func abandon(_ turn: Turn) {
-        // If this fails, too, the lease expires.
+        // If this fails as well, the lease expires.
         try? turn.lease?.end()
     }
 

@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Erases what an interrupted instance left of erased customers.
+    /// Erases what an interrupted instance has left behind of erased customers.
     package static func emptying(_ erasures: any ErasureLog, log: Log) -> Job {
         Job("emptying", .everywhere(milliseconds: 2000), urgency: .patient) { run throws(Fault) in
             var fault: Fault?

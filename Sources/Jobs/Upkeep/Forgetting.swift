@@ -4,10 +4,10 @@ package import Ledger
 package import Telemetry
 import Threading
 
-/// Removes what is old and needed by none.
+/// Deletes old data that is no longer needed.
 package struct Forgetting: Sendable {
     private static let hour: Int64 = 3_600_000
-    /// The pause after a page, at least.
+    /// The minimum pause after a page, in milliseconds.
     private static let shortestRest: Int64 = 10
     private let ledger: Ledger
     private let age: CalendarDuration
@@ -45,10 +45,10 @@ package struct Forgetting: Sendable {
 
     private func end(of now: Instant) -> Instant { age.start(before: now) }
 
-    /// Goes on at the next run where it was stopped. Pages that two instances delete at once go
+    /// Continues where the previous run was stopped. If two instances delete the same page at once, it is deleted only
     /// once.
     private func forget(_ run: Run) throws(Fault) -> Job.Next {
-        // Some instants are of Deed's clock, and some of a machine's.
+        // Some of the instants are from Deed's clock, and others from a machine's clock.
         let end = end(of: min(run.startedAt, machineClock()))
         for what in OldRows.allCases {
             var count: Int64 = 0
@@ -79,7 +79,7 @@ package struct Forgetting: Sendable {
         }
     }
 
-    /// Rests as long as each page took: others' work goes first.
+    /// Pauses for as long as each page took, because other work has priority.
     private func forEachPage(
         of run: Run, _ page: () throws(Fault) -> Bool
     ) throws(Fault) {

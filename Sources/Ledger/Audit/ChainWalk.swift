@@ -2,7 +2,7 @@ import Auditing
 package import Core
 import Crypto
 
-/// The end of a shard, now or when a mark was made.
+/// Where a shard ends, either now or when the mark was made.
 package struct ShardMark: Hashable, Sendable {
     package let shard: Shard
     package let head: Int64
@@ -19,8 +19,8 @@ package struct ShardMark: Hashable, Sendable {
     }
 }
 
-/// Walks a shard's events up to its head and notes each one that does not continue the chain. After
-/// a finding it continues with the recorded chain, so one change makes one finding.
+/// Walks a shard's events up to its head and notes each one that does not continue the chain. After a finding, the walk
+/// continues with the recorded chain, so that one change produces only one finding.
 struct ChainWalk {
     private let head: ShardMark
     private let recordedAt: Int64
@@ -29,7 +29,7 @@ struct ChainWalk {
     /// The chain so far; `nil` after a gap.
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
-    /// An event whose own chain or header was changed. The next event shows which.
+    /// An event whose own chain or header was changed. Only the next event shows which of the two it was.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
     /// The first emptied event of each stream, until the customer's erasure follows.
     private var emptied: [String: Int64] = [:]
@@ -82,7 +82,7 @@ struct ChainWalk {
         }
     }
 
-    /// Emptying is right if the customer was erased later.
+    /// An emptied event is correct if the customer was erased later.
     private mutating func note(_ row: LoggedRow) {
         if row.isEmptied {
             if emptied[row.streamText] == nil { emptied[row.streamText] = row.sequence }
@@ -91,8 +91,7 @@ struct ChainWalk {
         }
     }
 
-    /// Decides what was changed in the doubted event. If the next event fits another chain, it was
-    /// the chain.
+    /// Determines what was changed in the doubted event. If the next event fits the other chain, the chain was changed.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
         doubted = nil
@@ -149,7 +148,7 @@ extension LoggedRow {
         payload.isEmpty && EventType(named: header.type)?.mayBeEmptied == true
     }
 
-    /// What the digest should be. For an emptied event, nothing else is known.
+    /// The digest that the payload should have. For an emptied event, only the recorded digest is known.
     fileprivate var payloadDigest: [UInt8] {
         isEmptied ? digest : SHA256.digest(Array(payload.utf8)).bytes
     }
@@ -160,5 +159,5 @@ extension LoggedRow {
     }
 }
 
-/// A text as a finding shows it.
+/// Quotes a text for display in a finding.
 func quoted(_ text: String) -> String { "'\(text)'" }

@@ -1,7 +1,7 @@
 import Core
 
-/// A customer's rows in `waiting_credits` according to the log. A separate job removes a
-/// transaction's row once a catalog knows its product. Until then, the row may exist or not.
+/// The rows that the log expects in `waiting_credits` for a customer. A separate job removes a transaction's row once a
+/// catalog knows its product. Until that job has run, the row may or may not exist.
 struct ExpectedCredits {
     /// Credits that must exist, by key.
     private(set) var needed: RowTexts = [:]
@@ -11,8 +11,7 @@ struct ExpectedCredits {
         for recorded in events {
             let catalogs = project.catalogs(since: recorded.catalogVersion)
             var credits = WaitingCreditRows()
-            // If the catalog of that time is no longer remembered, any product may have been
-            // unknown.
+            // If the catalog of that time is no longer cached, any product may have been unknown.
             credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
             for (credit, row) in zip(credits.credits, credits.rows()) {
                 let row = RowText(row, of: .waitingCredits)

@@ -3,16 +3,16 @@ import Core
 import Postgres
 import SQL
 
-/// A kept state as an audit finds it.
+/// A kept state as found by an audit.
 struct FoundState {
     let version: Int64
-    /// SHA-256 of its content.
+    /// The SHA-256 of the state's content.
     let content: [UInt8]
     let digest: [UInt8]
     /// Whether the log contains the event after which the state was kept.
     let isOfLog: Bool
 
-    /// The state's first fault, if any. `state` is the result of folding the events up to its version.
+    /// The first fault found in the kept state, if any. `state` is the result of folding the events up to its version.
     func finding(_ stream: Stream, _ row: String, by state: CustomerState?) -> AuditFinding? {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -33,7 +33,7 @@ struct FoundState {
 }
 
 extension Connection {
-    /// The kept states of these streams that this release can read.
+    /// The kept states of these streams that this release is able to read.
     mutating func foundStates(of streams: [Stream]) throws(LedgerError) -> [Stream: FoundState] {
         var found: [Stream: FoundState] = [:]
         let call = Statement.readKeptStates(streams, .int2(KeptState.number))

@@ -2,7 +2,7 @@ import Core
 import Crypto
 import Postgres
 
-/// An event as stored in the table, perhaps damaged: an audit reads untrusted rows.
+/// An event as stored in the table. It may be damaged, because an audit cannot trust the rows it reads.
 struct LoggedRow {
     let header: HeaderColumns
     let payload: String
@@ -27,7 +27,7 @@ struct LoggedRow {
 
     var sequence: Int64 { header.sequence }
 
-    /// The shard for an event of that customer; `nil` if the names are invalid.
+    /// The shard to which the customer's events belong; `nil` if the names are invalid.
     var shardOfNames: Shard? {
         (try? Stream(
             project: header.project, environment: header.environment, customer: header.customer))?

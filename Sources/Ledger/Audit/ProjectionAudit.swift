@@ -3,25 +3,25 @@ package import Core
 import Postgres
 import SQL
 
-/// Compares the projections with the log, row by row. Each page is read as of one moment.
+/// Compares the projections with the log, row by row. Each page is read from a single snapshot.
 package struct ProjectionAudit {
     private static let page = 200
 
-    /// Customers whose rows were compared.
+    /// The number of customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Rows that customers lack in name tables. Another customer may have them now.
+    /// Name-table rows that customers lack. Another customer may hold them now.
     private var missing: [Table: RowTexts] = [:]
-    /// Streams with differing rows, in the order found.
+    /// Streams whose rows differ from the log, in the order in which they were found.
     package private(set) var differing: [Stream] = []
-    /// Rows without events, and missing rows that rewriting a customer would not restore.
+    /// Rows without events, and missing rows that rewriting a customer's rows would not restore.
     private(set) var strays = StrayRows()
-    /// Customers with unreadable events, which the log cannot repair.
+    /// The number of customers with unreadable events, which the log cannot repair.
     package private(set) var unreadable = 0
-    /// Projects with differences in their own rows or those of their keys and apps.
+    /// Projects whose own rows, keys or apps differ from the log.
     private(set) var differingProjects: [ProjectID] = []
 
-    /// How many customers, projects and rows need repair.
+    /// The number of customers, projects and rows that need repair.
     package var found: Int {
         differing.count + strays.count + unreadable + differingProjects.count
     }
@@ -53,7 +53,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares every row of a name table with the events of the customer named there.
+    /// Compares every row in a name table with the events of the customer that the row names.
     private mutating func compareNames(
         of project: ProjectID?, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -76,7 +76,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares projects, keys and apps, and a sample of roughly this many customers and names.
+    /// Compares projects, keys and apps, and a sample of roughly the given number of customers and names.
     package mutating func compareSample(
         of count: Int, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -119,8 +119,7 @@ package struct ProjectionAudit {
         addMissing()
     }
 
-    /// Compares the rows of a sample of a project's customers. In a large project it reads only a
-    /// few shards.
+    /// Compares the rows of a sample of a project's customers. In a large project, only a few shards are read.
     package mutating func compareSample(
         of count: Int, in project: ProjectID, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -159,7 +158,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares customers. If the shard is known, their rows must be in it.
+    /// Compares the rows of these customers. If the shard is known, all of the rows must be in it.
     private mutating func compare(
         _ names: [CustomerName], in shard: Shard? = nil, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -188,7 +187,7 @@ package struct ProjectionAudit {
             compare(streams, try auditor.snapshot(of: streams))
         } catch {
             guard case .unreadable(let what) = error.fault else { throw error }
-            // Goes through the streams one by one, to name the faulty one and compare the others.
+            // Compares the streams one at a time, to identify the faulty one and still compare the others.
             if let stream = streams.first, streams.count == 1 {
                 unreadable += 1
                 findings.add(
@@ -207,7 +206,7 @@ package struct ProjectionAudit {
     }
 
     private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
-        // The log is read after the rows, so no row can be newer.
+        // The log is read after the rows, so no row can be newer than the log.
         for stream in streams {
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
@@ -232,13 +231,13 @@ package struct ProjectionAudit {
                     page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
                     isWaiting: isWaiting)
             }
-            // A row may have moved to another customer meanwhile. Then its rightful holder's rows
-            // are rewritten.
+            // A row may have moved to another customer in the meantime. In that case, the rightful holder's rows are
+            // rewritten.
             if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }
 
-    /// Compares rows of a name table with the events of their customers.
+    /// Compares rows in a name table with their customers' events.
     private mutating func compare(
         names rows: [RowText], of table: Table, _ states: [Stream: StreamState]
     ) {
@@ -261,7 +260,7 @@ package struct ProjectionAudit {
 
     private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
 
-    /// Compares credits that wait until the catalog has their product.
+    /// Compares the credits that are waiting for a catalog that contains their product.
     private mutating func compareCredits(
         of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
     ) {
@@ -288,7 +287,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// While rows wait for a new catalog, columns that depend on it are not compared.
+    /// While rows are waiting to be projected with a new catalog, the columns that depend on it are not compared.
     private mutating func compare(
         _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {

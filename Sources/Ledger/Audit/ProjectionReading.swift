@@ -6,20 +6,19 @@ import SQL
 /// A table's rows by key.
 typealias RowTexts = [[String]: RowText]
 
-/// The log and the tables of some customers at one moment.
+/// The log and the tables of some customers, read at one moment.
 struct ProjectionPage {
     let states: [Stream: StreamState]
-    /// Rows that should exist according to the events.
+    /// The rows that should exist according to the events.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
-    /// For each project, the catalog version that all of its customers' rows reflect.
+    /// For each project, the catalog version with which all of its customers' rows were projected.
     fileprivate(set) var projected: [ProjectID: Int64] = [:]
-    /// The kept states, each with the state that the events give at its version.
+    /// The kept states, each with the state that results from the events at the same version.
     fileprivate(set) var kept: [Stream: (found: FoundState, state: CustomerState?)] = [:]
-    /// Credits that wait or may wait, according to the streams' events.
+    /// Credits that are waiting or may be waiting, according to the streams' events.
     fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
-    /// Tokens whose purchases already have a customer, according to the rows. These tokens need no
-    /// waiting rows.
+    /// Tokens whose purchases already have a customer, according to the rows. They need no waiting rows.
     fileprivate(set) var owned: Set<TokenKey> = []
 
     fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
@@ -28,7 +27,7 @@ struct ProjectionPage {
         states[.ofProject(stream.project)]?.project ?? ProjectState()
     }
 
-    /// Whether the customer's rows may still follow an older catalog.
+    /// Whether the customer's rows may still be based on an older catalog.
     func isWaiting(_ stream: Stream) -> Bool {
         let table = Table.customers
         guard let row = found[stream]?[table]?.values.first,
@@ -38,7 +37,7 @@ struct ProjectionPage {
         return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
-    /// Rows that a table must have. A token that already has a customer needs no waiting row.
+    /// The rows that a table must contain. A token that already has a customer needs no waiting row.
     func needed(of table: Table, _ stream: Stream) -> RowTexts {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
@@ -75,7 +74,7 @@ struct CustomerName {
 extension Auditor {
     private static let namesPage = 500
 
-    /// Up to `limit` customers after `last` with a row in the shard.
+    /// Up to `limit` customers after `last` that have a row in the shard.
     func customers(
         in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -98,7 +97,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Customers with events who have no row in the projections.
+    /// Customers that have events but no row in the projections.
     func unlistedCustomers(
         in shard: Shard, of project: ProjectID?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -107,7 +106,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Adds rows whose customers have no row of their own.
+    /// Adds rows whose customers are missing from the `customers` table.
     func addOrphans(
         in shard: Shard, of project: ProjectID? = nil, to findings: inout AuditFindings
     ) throws(LedgerError) {
@@ -121,7 +120,7 @@ extension Auditor {
         }
     }
 
-    /// The states of these customers and their projects, with the customers' rows.
+    /// The states of these customers and of their projects, together with the customers' rows.
     func snapshot(of streams: [Stream]) throws(LedgerError) -> ProjectionPage {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
@@ -149,7 +148,7 @@ extension Auditor {
         }
     }
 
-    /// The rows of one or all projects, both expected and found.
+    /// The expected and the found rows of one project or of all projects.
     func projectRows(
         of wanted: ProjectID? = nil
     ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
@@ -185,8 +184,8 @@ extension Auditor {
         }
     }
 
-    /// The rows of a name table after a given one, or roughly that many at random. Also returns the
-    /// named customers' states at the same moment.
+    /// The rows of a name table after a given one, or roughly that many at random. Also returns the states of the named
+    /// customers at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
@@ -216,7 +215,7 @@ extension Connection {
         return found
     }
 
-    /// Reads existing rows of customers and adds the expected ones.
+    /// Reads the customers' existing rows and adds the expected ones.
     fileprivate mutating func readRows(
         of streams: [Stream], into page: inout ProjectionPage
     ) throws(LedgerError) {
@@ -237,7 +236,7 @@ extension Connection {
         (page.owned, page.projected) = (owned, projected)
         let tables = Table.ofCustomers + Table.ofNames
         var keys: [Table: [Row]] = [:]
-        // The rightful customer for each key.
+        // The rightful customer for each row key.
         var owners: [Table: [[String]: Stream]] = [:]
         for stream in streams {
             guard let customer = page.states[stream]?.customer, customer.version > 0 else {
@@ -278,7 +277,7 @@ extension Connection {
         return try states(of: streams, noting: [:], in: &passed, seen: seen)
     }
 
-    /// Does the same, and passes the states at these versions to `passed`.
+    /// Folds the streams in the same way, and also passes the states at these versions to `passed`.
     mutating func states(
         of streams: [Stream], noting versions: [Stream: Int64],
         in passed: inout [Stream: CustomerState], seen: (RecordedEvent) -> Void
@@ -292,7 +291,7 @@ extension Connection {
         return states
     }
 
-    /// Folds the streams and omits every stream that this release cannot read.
+    /// Folds the streams, leaving out every stream that this release cannot read.
     mutating func states(
         of streams: [Stream], unreadable: inout Set<Stream>
     ) throws(LedgerError) -> [Stream: StreamState] {

@@ -2,17 +2,17 @@ package import Core
 import Postgres
 import SQL
 
-/// An event that was moved aside because it is beyond the head.
+/// An event that was quarantined because it lies beyond the shard's head.
 package struct QuarantinedEvent: Hashable, Sendable {
-    /// Its shard and position, such as `17:48213`.
+    /// The event's shard and position, such as `17:48213`.
     package let place: String
     package let customer: String
     package let type: String
 }
 
 extension Auditor {
-    /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and
-    /// the instant. Needs the schema owner's rights. Writers wait meanwhile.
+    /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and the instant. This
+    /// needs the schema owner's rights. Writers are blocked until it is done.
     package func quarantine(at now: Instant) throws(LedgerError) -> [QuarantinedEvent] {
         try link.settled { connection throws(LedgerError) in
             var moved: [QuarantinedEvent] = []

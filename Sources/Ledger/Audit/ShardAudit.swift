@@ -7,16 +7,16 @@ import SQL
 /// The result of auditing one shard.
 package struct ShardAudit: Sendable {
     package let shard: Shard
-    /// How many events were read.
+    /// The number of events that were read.
     package let events: Int64
     package let findings: AuditFindings
-    /// How many findings are events beyond the head.
+    /// The number of findings that are events beyond the head.
     package let beyond: Int
-    /// The end of the part that was read.
+    /// Where the audited part ends.
     package let end: ShardMark
 }
 
-/// Proves the log shard by shard. It has its own connection, because a walk takes a long time.
+/// Verifies the log shard by shard. It has its own connection, because a walk takes a long time.
 package final class Auditor {
     private static let page: Int64 = 2000
 
@@ -29,9 +29,10 @@ package final class Auditor {
         link = Link(settings)
     }
 
-    /// Reads a shard from a mark, or from its first event. Proves that positions have no gaps, the chain
-    /// holds, the head fits, and nothing is beyond the head. If `checkpoint` is given, the shard must still
-    /// contain it. Auditing a whole shard also proves that no customer's version is ahead of the log.
+    /// Reads a shard from a mark, or from its first event. Checks that positions have no gaps, that the chain is
+    /// intact, that the head matches the last event, and that there are no events beyond it. If `checkpoint` is given,
+    /// the shard must still contain it. Auditing a whole shard also checks that no customer's version is ahead of the
+    /// log.
     package func audit(
         _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
     ) throws(LedgerError) -> ShardAudit {
@@ -123,7 +124,7 @@ package final class Auditor {
         }
     }
 
-    /// Events that belong to no shard.
+    /// Events whose shard number is invalid.
     package func strays() throws(LedgerError) -> AuditFindings {
         var findings = AuditFindings()
         try add(Statement.listStrays(), total: 4, to: &findings) { rows, row in
@@ -156,7 +157,7 @@ package final class Auditor {
         }
     }
 
-    /// Adds the rows of a call that lists the first findings and gives the total in a column.
+    /// Adds the rows from a call that lists the first findings and returns the total in a column.
     func add(
         _ call: Call, total column: Int, to findings: inout AuditFindings,
         _ finding: (borrowing Rows, Int) -> AuditFinding

@@ -1,10 +1,10 @@
 import Core
 
-/// Finds customers with events but without rows in the projections. This requires a walk through
-/// the whole log. One walk serves all projects that are compared in turn.
+/// Finds customers that have events but no rows in the projections. This requires a walk through the whole log. When
+/// several projects are compared in turn, a single walk serves all of them.
 package final class UnlistedWalk {
-    /// How many such customers are remembered and compared at once. After a repair, the next walk
-    /// finds the rest.
+    /// How many such customers are remembered and compared at once. After a repair, the next walk finds the remaining
+    /// ones.
     private let limit: Int
     private var found: [Shard: [CustomerName]] = [:]
 

@@ -2,11 +2,10 @@ import Core
 import JSON
 
 extension Event {
-    /// The event as the log keeps it, without the name of its type.
-    /// Nothing is left of one that was emptied.
+    /// The event as the log stores it, without its type name. An emptied event has no payload.
     var payload: JSON { if case .erased = self { .null } else { read(by: PayloadReader()) } }
 
-    /// Reads an event of the log back.
+    /// Decodes an event from the log.
     init(type: String, format: Int16, payload: String) throws(LedgerError) {
         let written = LogFormat(Int(format))
         if !(LogFormat.first...LogFormat.own).contains(written) {
@@ -17,7 +16,7 @@ extension Event {
                 _ = try JSON.read(payload)
                 throw LedgerError.tooNew("an event of type \(type)")
             }
-            // Only customers are erased. That an erasure follows is checked where the stream is read.
+            // Only customers' events are ever emptied. Reading the stream checks that an erasure follows.
             if payload.isEmpty, known.mayBeEmptied {
                 self = .erased(known)
                 return
@@ -40,7 +39,7 @@ private struct PayloadReader: EventReader {
     }
 }
 
-/// How the content of a type of events is kept.
+/// How the content of one event type is encoded.
 private struct EventCoding: Sendable {
     let read: @Sendable (Payload) throws -> Event
     let payload: @Sendable (any EventContent) -> JSON

@@ -67,7 +67,7 @@ extension MergeAct: PayloadCodable {
     }
 }
 
-/// The names that the events above share.
+/// Member names that the events above share.
 private enum Name {
     static let (grants, orders, tokens) = ("grants", "orders", "tokens")
     static let (balances, consents) = ("balances", "consents")
@@ -202,7 +202,7 @@ struct KeptCredit: PayloadCodable {
     }
 }
 
-/// The amount that back ends added on one day. Days are counted from 1 January 1970.
+/// The amount that back ends credited on one day. Days are counted from 1 January 1970.
 struct KeptEarning: PayloadCodable {
     let currency: CurrencyID
     let earning: Coins.Earning

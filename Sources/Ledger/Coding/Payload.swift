@@ -1,14 +1,14 @@
 import Core
 import JSON
 
-/// Encodes an event or part of one as a payload, and decodes it again. A released format never
-/// changes. A new form becomes a new format, and the old format's reader stays.
+/// Encodes an event or part of one as a payload, and decodes it. A released format never changes. Any change gets a new
+/// format number, and the reader for the old format stays.
 protocol PayloadCodable {
     var payload: JSON { get }
     init(_ payload: Payload) throws
 }
 
-/// Reads a payload's members, each as the required type.
+/// Reads a payload's members, each as its expected type.
 struct Payload {
     private let json: JSON
 
@@ -25,13 +25,13 @@ struct Payload {
         json[name].flatMap { $0.isNull ? nil : $0 }
     }
 
-    /// Returns the member's value, or throws a misfit that names the member.
+    /// Returns the member's value, or throws an error that names the member.
     private func require<Value>(_ name: String, _ value: Value?) throws -> Value {
         guard let value else { throw Misfit(name: name) }
         return value
     }
 
-    /// The member's value if the member exists. Its type must then be right.
+    /// The member's value, or `nil` if the member is missing. Throws if the member has the wrong type.
     private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
         try member(name).map { try require(name, try read($0)) }
     }
@@ -81,7 +81,7 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try require(name, $0.string) } } ?? []
     }
 
-    /// A member whose value is one of an enumeration's words.
+    /// A member whose value is one of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))
     }
@@ -102,12 +102,12 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try Part(Payload($0)) } } ?? []
     }
 
-    /// The value itself, for parts that are not objects.
+    /// The JSON value itself, for parts that are not objects.
     var value: JSON { json }
 }
 
 extension JSON {
-    /// An object with only those members that have a value.
+    /// An object that contains only the members with a value.
     static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
         var object = JSONObject()
         for (name, value) in members {

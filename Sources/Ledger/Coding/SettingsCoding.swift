@@ -127,7 +127,7 @@ extension ProjectSettings: PayloadCodable {
             merge: try payload.optionalWord("merge") ?? .staff)
     }
 
-    /// Omitted if it is 3, and null if there is no limit.
+    /// Omitted if the limit is 3, and null if there is no limit.
     private var perAccount: JSON? {
         if customersPerAccount == ProjectSettings.customersPerAccount { return nil }
         return customersPerAccount.map(JSON.integer) ?? .null

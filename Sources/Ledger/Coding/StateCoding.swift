@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// The form in which a customer's state is kept beside the log. `KeptState.number` identifies the
-/// form. Unlike events, states kept in another form are not read.
+/// The format in which a customer's state is kept beside the log. `KeptState.number` identifies the format. Unlike old
+/// events, states kept in an older format are never read.
 extension CustomerContent: PayloadCodable {
     var payload: JSON {
         let texts: [JSON] = tokens.map { .string($0.text) }
@@ -60,7 +60,7 @@ extension CustomerContent: PayloadCodable {
     }
 }
 
-/// The last published end of access to an entitlement.
+/// The last end of access to an entitlement that was published.
 private struct KeptEnd: PayloadCodable {
     let entitlement: EntitlementID
     let access: EndedAccess
@@ -215,7 +215,7 @@ extension JoinedCustomer: PayloadCodable {
     }
 }
 
-/// An amount of a currency. It is text because it may exceed the range of JSON numbers.
+/// An amount in a currency. It is stored as text because it may exceed the range of JSON numbers.
 private struct KeptShare: PayloadCodable {
     let currency: CurrencyID
     let share: JoinedCustomer.Share

@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// A store's enumeration. The store may later add values that this release does not know. Known
-/// values are written as words, and any other as `{"unknown": raw}`.
+/// An enumeration defined by a store. The store may add values that this release does not know. Known values are
+/// encoded as words, and any other value as `{"unknown": raw}`.
 protocol WordCodable: PayloadCodable, Equatable {
     static var words: [(word: String, value: Self)] { get }
     static func unknown(_ word: StoreWord) -> Self

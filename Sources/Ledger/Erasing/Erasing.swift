@@ -4,10 +4,10 @@ package import Following
 import Postgres
 import SQL
 
-/// Erased customers, and what is kept of any customer.
+/// Erased customers, and the data stored about a customer.
 extension Ledger {
-    /// How many events are emptied in one transaction. Other writers of the same evidence wait for
-    /// it.
+    /// How many events are emptied in one transaction. Other writers of the same evidence have to wait for that
+    /// transaction.
     private static let emptiedPage: Int64 = 1000
 
     package func erasures(
@@ -100,7 +100,7 @@ extension Ledger {
         return try list(call) { rows, row throws(LedgerError) in try IntakeRow.taken(rows, row) }
     }
 
-    /// Forgets erased customers that are in memory.
+    /// Evicts erased customers from memory.
     package func forget(_ erased: [LoggedEvent]) {
         for event in erased { cache.forget(event.stream, before: event.version) }
     }

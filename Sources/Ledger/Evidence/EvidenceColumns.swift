@@ -16,7 +16,7 @@ struct EvidenceColumns {
     /// The certificates' digests, concatenated.
     let certificates: [UInt8]
 
-    /// SHA-256 of the columns. `docs/ledger.md` has the exact bytes.
+    /// SHA-256 over the columns. `docs/ledger.md` has the exact bytes.
     var seal: [UInt8] {
         var bytes = digest
         bytes.append(text: project)

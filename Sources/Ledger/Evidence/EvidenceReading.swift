@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Whether evidence with this digest was accepted and is stored.
+    /// Whether evidence with this digest has been accepted and is stored.
     package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
         try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
             rows.text(row, 2) == FiledEvidence.believed
@@ -15,11 +15,10 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// Small, because a single piece of evidence may take several megabytes.
+    /// Kept small, because a single piece of evidence may take several megabytes.
     private static let filedPage = 50
 
-    /// The shard's events after a position that rest on evidence, whether they name the evidence or
-    /// merely should.
+    /// The shard's events after a position that are based on evidence, or should be, whether or not they name it.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -39,7 +38,7 @@ extension Auditor {
         }
     }
 
-    /// Evidence by digest. Evidence that is not stored is missing.
+    /// Evidence by digest. Evidence that is not stored has no entry.
     package func evidence(
         _ digests: [[UInt8]]
     ) throws(LedgerError) -> [FiledEvidence] {
@@ -61,13 +60,13 @@ extension Auditor {
         return filed
     }
 
-    /// Finds all evidence that no event names, for `nextUnnamedEvidence` to return. This takes a
-    /// single statement, however large the tables are.
+    /// Finds all evidence that no event names. `nextUnnamedEvidence` then returns it. The search takes a single
+    /// statement, however large the tables are.
     package func findUnnamedEvidence() throws(LedgerError) {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
     }
 
-    /// The next digests; empty at the end.
+    /// The next page of digests; empty at the end.
     package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
         try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
     }

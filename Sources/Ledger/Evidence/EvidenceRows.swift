@@ -7,7 +7,7 @@ import Synchronization
 /// Rows of `deed.evidence` and `deed.certificates`.
 struct EvidenceRows {
     private var kept: [KeptEvidence] = []
-    /// Purchases that each piece of evidence is about. A piece may occur twice.
+    /// The purchases that each piece of evidence is about. The same evidence may occur twice.
     private var told: [KeptEvidence] = []
     /// Certificates that may not be stored yet.
     private(set) var certificates: Set<KeptCertificate> = []
@@ -57,8 +57,8 @@ struct EvidenceRows {
     }
 }
 
-/// Certificates that are known to be in the database. Almost all evidence comes with the same
-/// three, and storing those again would change nothing.
+/// Certificates that are known to be in the database. Almost all evidence comes with the same three, so they need not
+/// be stored again.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -67,7 +67,7 @@ final class FiledCertificates: Sendable {
         filed.withLock { $0.contains(certificate) }
     }
 
-    /// Call with committed certificates.
+    /// Adds certificates that have been committed.
     func add(_ certificates: Set<KeptCertificate>) {
         if certificates.isEmpty { return }
         filed.withLock { filed in
@@ -76,15 +76,16 @@ final class FiledCertificates: Sendable {
         }
     }
 
-    /// Call when the database may be another one, or an earlier state of it.
+    /// Forgets all certificates. Call this when the database may be a different one, or an earlier state of the same
+    /// one.
     func forget() { filed.withLock { $0 = [] } }
 }
 
-/// Evidence behind a stream's events.
+/// The evidence on which a stream's events are based.
 struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// Purchases that the evidence is about although no event about them rests on it.
+    /// Purchases that the evidence is about, although none of their events is based on it.
     var told: [PurchaseID] = []
 }

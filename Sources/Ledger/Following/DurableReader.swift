@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// A reader that stores its place in the log under a name, so that it misses nothing.
+/// A reader that stores its place in the log under a name, so that it does not miss any events.
 package struct DurableReader: Sendable {
     /// Where a reader with a new name begins.
     package enum Start: Sendable {
@@ -24,9 +24,9 @@ package struct DurableReader: Sendable {
 }
 
 extension Ledger {
-    /// Passes on the events after the reader's place, each shard in order, and moves the place once
-    /// all are processed. If the process dies before that, or its lease expires, the events are
-    /// passed on again. True if there is more.
+    /// Passes on the events after the reader's place, each shard in order, and moves the place once all of them are
+    /// processed. If the process dies before that, or its lease expires, the events are passed on again. Returns true
+    /// if there are more events.
     package func read(
         by reader: DurableReader, under lease: Lease,
         _ take: ([Stretch]) throws(Fault) -> Void
@@ -38,8 +38,8 @@ extension Ledger {
         look.note(in: unread)
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // After a restore to an earlier state, the log's next events are new. A page without a
-        // single readable event contains no events.
+        // After a restore to an earlier state, the next events in the log are new ones. If no event on a page is
+        // readable, the page has an empty list of events.
         let passed =
             new + news.filter { $0.end < $0.start || $0.events.isEmpty && !$0.isComplete }
         if passed.isEmpty { return false }
@@ -50,7 +50,7 @@ extension Ledger {
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place. A reader with that name then starts over. False if there was none.
+    /// Deletes the reader's place. A reader with that name then starts over. Returns false if there was no place.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
@@ -68,7 +68,7 @@ extension Ledger {
         return try list(call, over: watching, place)
     }
 
-    /// False if the lease was taken over or the place is gone.
+    /// Returns false if the lease was taken over or the place no longer exists.
     private func move(
         _ reader: DurableReader, over stretches: [Stretch], under lease: Lease
     ) throws(Fault) -> Bool {

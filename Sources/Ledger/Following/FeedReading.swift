@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// Reads pages of the feed from a caller's place, like the follower does.
+/// Reads pages of the feed from a place that the caller gives, as the follower does.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]
@@ -50,7 +50,7 @@ extension Ledger {
         return places
     }
 
-    /// Takes one round trip. The states are not cached, because they are from the past.
+    /// Takes one round trip. The states are not cached, because they are not current.
     package func recall(
         _ parts: [PartlyTold]
     ) throws(Fault) -> [Result<ToldAccess, Fault>] {

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 import Threading
 
-/// One query for the events after several readers' places. Events that do not fit are not skipped:
-/// the next query returns them.
+/// One query for the events after the places of several readers. Events beyond the limit are not lost: the next query
+/// returns them.
 struct LogLook {
     private struct Wanted: Hashable {
         let interest: Interest
@@ -14,18 +14,18 @@ struct LogLook {
     private struct Found {
         let head: Int64
         var events: [LoggedEvent] = []
-        /// The number of rows, and the position of the last one, whether readable or not.
+        /// The number of rows, and the position of the last row, readable or not.
         var rows = 0
         var last: Int64?
     }
     let askedAt = monotonicMilliseconds()
-    /// Distinct places, since most readers are at the same one.
+    /// The distinct places. Most readers are at the same one.
     private var wanted: [Wanted] = []
-    /// For each reader, the numbers of its places, counted from one.
+    /// For each reader, the numbers of its places, starting at 1.
     private var numbers: [[Int]] = []
     /// The events found, by the number of their place.
     private var found: [Int: Found] = [:]
-    /// Rows that name no valid stream. They are skipped.
+    /// Rows without a valid stream name, which are skipped.
     private var unread: [(subject: UnreadSubject, fault: Fault)] = []
     private(set) var marks: [ShardMark] = []
 
@@ -43,10 +43,9 @@ struct LogLook {
         }
     }
 
-    /// Queries the events of shards whose head is not at a known place. An unchanged shard returns
-    /// no row.
+    /// Queries the events of the shards whose heads have moved from a known place. An unchanged shard returns no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
-        // The call may be repeated after a broken connection.
+        // This method may be called again after a broken connection.
         found = [:]
         marks = []
         unread = []
@@ -96,11 +95,10 @@ struct LogLook {
             isComplete: last == found.head)
     }
 
-    /// A stretch that ends before its start, if any.
+    /// A stretch whose end is before its start, if there is one.
     var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
 
-    /// Whether the known place is not in this log: the log ends earlier, or lacks an event that
-    /// must follow.
+    /// Whether this log lacks the known place: it either ends earlier or lacks an event that must follow.
     var isOfAnotherLog: Bool {
         found.contains { number, found in
             guard let news = stretch(number) else { return false }
@@ -151,6 +149,6 @@ extension LoggedEvent {
 }
 
 extension Actor {
-    /// Replaces a damaged actor, because the event itself must still reach the log's followers.
+    /// Stands in for a damaged actor, because the event itself must still reach the log's followers.
     fileprivate static let unreadable = Actor(prefix: "deed:", random: "unreadable")
 }

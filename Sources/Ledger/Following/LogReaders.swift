@@ -3,13 +3,13 @@ import Crypto
 import Following
 import Synchronization
 
-/// The readers in memory that follow the log.
+/// The in-memory readers that follow the log.
 final class LogReaders: Sendable {
     private let readers = Mutex<[any LogReader]>([])
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// The readers, each with its current moment. Read this before beginning a batch or a look at the log.
+    /// The readers, each with its current moment. Read this before starting a batch or querying the log.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }

@@ -16,7 +16,7 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in the same order, so two commits never deadlock.
+    /// All writers write rows in the same order, so that two commits can never deadlock.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
@@ -45,10 +45,10 @@ struct Holders {
 
     subscript(key: HolderKey) -> CustomerID? { known[key] }
 
-    /// Takes in what an event says about its customer's purchases.
+    /// Applies what an event says about its customer's purchases.
     mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
         let held = event.heldPurchases
-        // The holder of an arriving purchase held all of its names.
+        // The previous holder of a purchase that moves here held all of its names.
         let movesWhole =
             event.isArrival && held.contains { asked.contains(HolderKey($0, in: stream)) }
         for held in held {
@@ -77,8 +77,8 @@ struct Holders {
         }
     }
 
-    /// The calls that write new holders. If another customer claimed a purchase meanwhile, the key
-    /// is violated and everything is decided again.
+    /// The calls that write new holders. If another customer has claimed a purchase in the meantime, the insert
+    /// violates the key and everything is decided again.
     var calls: [Call] {
         (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
             + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])
@@ -137,7 +137,7 @@ extension Event {
         switch fact {
         case .transaction(let fact): [HeldPurchase(app: fact.app, purchase: fact.purchase)]
         case .renewal(let fact): [HeldPurchase(app: fact.app, purchase: fact.purchase)]
-        // None of these gives a purchase to a customer.
+        // None of these facts gives a purchase to a customer.
         case .refund, .app, .consent: []
         case nil: arrivals
         }
@@ -157,7 +157,7 @@ extension PurchaseAttached {
     private var apps: [AppID] { transactions.map(\.app) + renewals.map(\.app) }
     fileprivate var app: AppID? { apps.first }
 
-    /// Its own name first, then the names from readings before all of its tokens were known.
+    /// The purchase's own name first, followed by the names from readings made before all of its tokens were known.
     fileprivate var names: [PurchaseID] {
         let others = Set(transactions.lazy.filter { $0.reading != nil }.map(\.purchase))
         return [purchase] + others.subtracting([purchase]).sorted()

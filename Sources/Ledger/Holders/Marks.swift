@@ -3,7 +3,7 @@ import Crypto
 import Postgres
 import SQL
 
-/// Identifies a purchase that may have been erased for good.
+/// Identifies a purchase that may have been permanently erased.
 struct MarkKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment

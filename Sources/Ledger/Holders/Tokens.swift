@@ -4,7 +4,7 @@ import Core
 struct TokenKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
-    /// In lower case, because stores write a UUID in either.
+    /// In lower case, because stores write UUIDs in either case.
     let token: String
 
     init(_ token: String, in stream: Stream) {
@@ -21,11 +21,12 @@ struct KnownTokens {
     var lookedAt: Set<TokenKey> = []
     /// Rows under claimed tokens that are no longer needed.
     private(set) var claimed: Set<ClaimedToken> = []
-    /// Purchases with looked-up tokens that other customers hold. Excludes the claimant's own.
+    /// Purchases held by other customers under the tokens that were looked up. The claimant's own purchases are
+    /// excluded.
     private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// Waiting purchases, complete for the looked-up tokens.
+    /// Waiting purchases. The list is complete for the tokens that were looked up.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// The tokens of each keeper's waiting purchase.
+    /// The tokens of the waiting purchases that each stream keeps.
     private var carried: [Stream: Set<TokenKey>] = [:]
 
     /// Purchases that wait under the tokens that the command claims, by token.
@@ -57,8 +58,7 @@ struct KnownTokens {
     /// Whether a purchase has rows under a token that are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens. Wherever their purchases are now, the tokens
-    /// belong to a customer.
+    /// Notes that the command claimed its tokens. The tokens now belong to a customer, wherever their purchases are.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
             claimed.insert(
@@ -69,8 +69,7 @@ struct KnownTokens {
         }
     }
 
-    /// Notes that the purchase waits under the token. As in the database, only its first app
-    /// counts.
+    /// Notes that the purchase waits under the token. As in the database, only the purchase's first app is used.
     mutating func add(_ held: HeldPurchase, under token: TokenKey) {
         if waiting[token]?[held.purchase] != nil { return }
         waiting[token, default: [:]][held.purchase] = held
@@ -83,7 +82,7 @@ struct KnownTokens {
         }
     }
 
-    /// Forgets a purchase that is supported by a row alone.
+    /// Forgets a purchase that only a row lists, without an event.
     mutating func remove(_ stray: StrayToken) {
         if stray.isKept {
             waiting[stray.token]?[stray.purchase] = nil
@@ -92,7 +91,7 @@ struct KnownTokens {
         }
     }
 
-    /// Applies an event of this batch, for later commands to see.
+    /// Applies an event from this batch, so that later commands see its effect.
     mutating func apply(_ event: Event, of stream: Stream) {
         switch event {
         case .tokenRegistered(let registered):
@@ -131,7 +130,7 @@ struct KnownTokens {
     }
 }
 
-/// Rows under a token that are no longer needed, of one purchase or of all that the claimant holds.
+/// Rows under a token that are no longer needed, either for one purchase or for all that the claimant holds.
 struct ClaimedToken: Hashable, Sendable {
     let token: TokenKey
     var purchase: PurchaseID?
@@ -144,11 +143,11 @@ struct TokenClaim: Hashable, Sendable {
     let claimant: CustomerID
 }
 
-/// A purchase that waits under a token according to a row alone.
+/// A purchase that waits under a token according to a row, but not according to any event.
 struct StrayToken: Hashable, Sendable {
     let token: TokenKey
     let purchase: PurchaseID
-    /// Whether the purchase does wait, but not under this token.
+    /// Whether the purchase is waiting, but not under this token.
     let isKept: Bool
 
     var keeper: Stream { token.keeper(of: purchase) }
@@ -162,7 +161,7 @@ extension TokenKey {
 }
 
 extension PurchaseAttached {
-    /// The purchase, in the app of its first fact.
+    /// The purchase, in the app named by its first fact.
     var held: HeldPurchase? {
         let app = transactions.first?.app ?? renewals.first?.app
         return app.map { HeldPurchase(app: $0, purchase: purchase) }

@@ -6,11 +6,10 @@ import SQL
 // but the log does not depend on it.
 
 extension Ledger {
-    /// How many unreadable items one look skips.
+    /// How many unreadable items are skipped in one call.
     private static let passedItems = 100
 
-    /// Adds an item, or returns the waiting one with the same evidence; `nil` if the project's
-    /// queue is full.
+    /// Adds an item, or returns the waiting item with the same evidence; `nil` if the project's queue is full.
     package func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem? {
         try requireWritable()
         let wish = item.wish
@@ -63,8 +62,8 @@ extension Ledger {
         return try page(after: place, limit: limit, listed)
     }
 
-    /// Takes the due item with the fewest attempts. No other worker gets it before its lease ends.
-    /// Skips items that only busy stores could judge.
+    /// Takes the due item with the fewest attempts. No other worker gets it until the lease ends. Skips items that only
+    /// busy stores could judge.
     package func takeIntake(
         now: Instant, without busy: BusyStores = BusyStores()
     ) throws(Fault) -> TakenIntake? {
@@ -76,7 +75,7 @@ extension Ledger {
             .int8(now.milliseconds), .int8s(leases), .texts(busy.apps.map(\.text)),
             .bool(busy.isFull), .texts(busy.kinds.map(\.word)),
             .texts(busy.kinds.filter { $0.proof == .word }.map(\.word)))
-        // An unreadable item is taken until its lease ends, like any other, so that the next one can be found.
+        // An unreadable item is leased like any other, so that the next one can be found.
         for _ in 0..<Ledger.passedItems {
             let found = try list(call) { rows, row throws(LedgerError) in
                 try rows.readable(row, unread, IntakeRow.subject) {
@@ -90,7 +89,7 @@ extension Ledger {
         return nil
     }
 
-    /// Updates the item's row, unless it changed since the item was read.
+    /// Updates the item's row, unless it has changed since the item was read.
     package func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool {
         if let barrier { throw .fault(.impeded(barrier)) }
         var results: String?
@@ -111,7 +110,7 @@ extension Ledger {
         }
     }
 
-    /// How many items wait, across all projects.
+    /// The number of waiting items in all projects.
     package func intakeCounts() throws(Fault) -> IntakeCounts {
         try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
             var counts = IntakeCounts()
@@ -122,8 +121,8 @@ extension Ledger {
         }.first ?? IntakeCounts()
     }
 
-    /// Deletes items that ended before an instant, and returns how many. Deletes none if another
-    /// instance has taken over the lease.
+    /// Deletes items that ended before an instant, and returns their number. Deletes nothing if another instance has
+    /// taken over the lease.
     package func cleanIntake(
         endedBefore instant: Instant, under lease: Lease
     ) throws(Fault) -> Int {

@@ -75,7 +75,7 @@ struct IntakeRow {
         ]
     }
 
-    /// The item with its evidence. Only the worker that takes the item gets it.
+    /// The item with its evidence, for the worker that takes the item.
     static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
         TakenIntake(
             item: try IntakeRow(rows, row).item, bytes: rows.bytes(row, Column.evidence.rawValue))
@@ -102,7 +102,7 @@ extension IntakeWish.Purpose {
 }
 
 extension [IntakeResult] {
-    /// The form stored in the table.
+    /// The item's state in the form stored in the table.
     var coded: String {
         JSON.array(
             map { result in

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// The people who use the console, outside the log.
+// The people who use the console. They are stored outside the log.
 extension Ledger {
     package func add(
         _ person: PersonID, _ email: EmailAddress, at now: Instant
@@ -141,7 +141,7 @@ extension Ledger {
 }
 
 extension Person {
-    /// Reads a row of `list_people`, without its role.
+    /// Reads a row of `list_people`, except for the role.
     fileprivate init(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) {
         self.init(
             id: try rows.identifier(row, 0), email: try rows.emailAddress(row, 1),
@@ -160,7 +160,7 @@ extension Rows {
         return email
     }
 
-    /// A project and a role in adjacent columns; `nil` if there is none.
+    /// A project and a role from adjacent columns; `nil` if there is no role.
     fileprivate func personRole(
         _ row: Int, _ column: Int
     ) throws(LedgerError) -> PersonRole? {

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that store account, in order. Rows lead to them, but
-    /// their own events decide: a row without a supporting event makes the call fail.
+    /// Some customers whose evidence names that store account, in order. Rows are used to find them, but only their own
+    /// events count: if a row has no supporting event, the call fails.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -25,15 +25,15 @@ extension Ledger {
         for (stream, snapshot) in zip(streams, streams.isEmpty ? [] : try self.customers(streams)) {
             // An unreadable customer still counts as belonging to the account.
             guard let state = try? snapshot.get().customer else { continue }
-            // Rows about an erased customer are left alone.
+            // Rows about an erased customer are ignored.
             if state.isErased || state.appTransactions.contains(account) { continue }
             throw .rowUnproven(of: stream, account)
         }
         return customers
     }
 
-    /// Some customers with a refund request that can still be answered, most urgent first, after a
-    /// place in that order.
+    /// Some customers with a refund request that can still be answered, after a given place. The most urgent ones come
+    /// first.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -59,7 +59,7 @@ extension Ledger {
         return try page(after: place, limit: limit, listed)
     }
 
-    /// The project parts with unanswered refund requests that can be answered after an instant.
+    /// The project parts with unanswered refund requests that can still be answered after an instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
         try readable(
             Statement.listAskedRefunds(.int8(instant.milliseconds)),

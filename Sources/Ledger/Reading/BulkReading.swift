@@ -25,11 +25,10 @@ extension Ledger {
         return Dictionary(heads) { first, _ in first }
     }
 
-    /// The current states of many customers of one project, and of the project, in one round trip.
+    /// The current states of a project and of many of its customers, in one round trip.
     ///
-    ///
-    /// A customer with unreadable events does not prevent reading the others. Cached states are not read again, and
-    /// new ones are not cached: a request for a thousand customers must not evict states that are in use.
+    /// A customer with unreadable events does not affect the other customers. Cached states are not read again, and new
+    /// ones are not cached: a request for a thousand customers must not evict states that are in use.
     package func customers(
         _ streams: [Stream]
     ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {

@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// A project's figures in one environment at an instant, with up to `limit` items of each list.
-    /// They come from rows, which follow the log.
+    /// A project's figures in one environment at an instant, with up to `limit` items in each list. They are computed
+    /// from rows, which are derived from the log.
     package func figures(
         of project: ProjectID, _ environment: Environment, at now: Instant, limit: Int
     ) throws(Fault) -> ProjectFigures {
@@ -48,7 +48,7 @@ extension Ledger {
             unclaimed: unclaimed.first ?? 0)
     }
 
-    /// Counts of the customers who have each item at either of the two instants.
+    /// For each item, the number of customers who have it at either of the two instants.
     private func active(_ call: Call) throws(Fault) -> [ProjectFigures.Active] {
         try list(call) { rows, row in
             ProjectFigures.Active(

@@ -5,8 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The places to which a project's rows lead for these words: up to `limit` of each kind and
-    /// one more, in one round trip.
+    /// The places in a project's rows that match these words: up to `limit` of each kind plus one, in one round trip.
     package func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads {
@@ -92,7 +91,7 @@ private struct FindQuestion {
         return parts
     }
 
-    /// The leads from the rows. An unreadable row is noted and skipped.
+    /// The matches in the rows. An unreadable row is noted and skipped.
     func leads(
         of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {
@@ -145,7 +144,7 @@ private struct FindQuestion {
         }
     }
 
-    /// Whether more was done for a ticket than was looked at.
+    /// Whether a ticket has more matches than were looked at.
     func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
         guard case .ticket = kind, rows.count > 0 else { return false }
         return rows.bool(0, 3)
@@ -167,7 +166,7 @@ private struct FindQuestion {
         return lead
     }
 
-    /// The event, unless its id names a different one at the same place.
+    /// The event; `nil` if its id belongs to a different event at the same place.
     private func event(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead? {
         guard let asked = words.event else { return nil }
         let mark = rows.bytes(row, 3).hex
@@ -192,7 +191,7 @@ private struct FindQuestion {
 }
 
 extension FoundLead {
-    /// By kind, and production first.
+    /// Orders the matches by kind, with production first.
     fileprivate var rank: Int {
         let kind = FoundKind.allCases.firstIndex(of: kind) ?? 0
         return 2 * kind + (environment == .production ? 0 : 1)

@@ -1,6 +1,6 @@
 import Core
 
-/// The result of a stream's first events: its state, and the causes that were carried out last.
+/// The result of folding a stream's first events: its state, and the most recent causes that it carried out.
 struct Fold: Sendable {
     private(set) var state: StreamState
     private(set) var causes = RecentCauses()
@@ -25,10 +25,10 @@ struct Fold: Sendable {
         causes.add(recorded, causeDigest: causeDigest)
     }
 
-    /// The events that the cause led to, if the stream has carried it out and remembers it.
+    /// The events that the cause led to, if the stream has carried it out and still remembers it.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes.obeyed(cause) }
 
-    /// The state to keep beside the log, if the stream has grown enough since the last one.
+    /// The state to keep beside the log, if the stream has grown enough since the last state was kept.
     var stateToKeep: CustomerState? {
         guard let customer = state.customer, !customer.lacksErasure,
             version - keptVersion >= KeptState.growth
@@ -40,12 +40,12 @@ struct Fold: Sendable {
 
     mutating func noteKept() { keptVersion = version }
 
-    /// Why the stream cannot be complete: it has emptied events, but no erasure follows them.
+    /// Why the stream cannot be complete: it has emptied events but no erasure after them.
     var lack: LedgerError? {
         state.customer?.lacksErasure == true
             ? .unreadable("an emptied event of a customer who was not erased") : nil
     }
 
-    /// Its approximate size in bytes.
+    /// The fold's approximate size in bytes.
     var weight: Int { causes.weight + (state.customer?.weight ?? 2000 * Int(version)) }
 }

@@ -4,19 +4,19 @@ import JSON
 import Postgres
 import SQL
 
-/// A customer's state at a version, kept beside the log so that a long stream need not be read from
-/// its beginning. It follows from the log. If it is missing, damaged, of another log or of another
-/// program, the events alone are read, and it is replaced.
+/// A customer's state at a version. It is kept beside the log so that a long stream need not be read from its first
+/// event, and it can always be derived from the log. If it is missing or damaged, or comes from another log or program,
+/// only the events are read and the state is replaced.
 enum KeptState {
-    /// Which program it is of. Raised whenever the same events give another state or other bytes: a
-    /// test holds that. States under another number are not read, and those under a higher one are
-    /// left alone.
+    /// Identifies the program that kept the state. It is raised whenever the same events produce a different state or
+    /// different bytes, which a test checks. States with another number are not read, and those with a higher number
+    /// are not replaced.
     static let number: Int16 = 2
 
-    /// By how many events a stream grows until its state is kept anew.
+    /// The number of events by which a stream must grow before its state is kept again.
     static let growth = RecentCauses.span
 
-    /// A state takes far more than an event.
+    /// A state is far larger than an event.
     private static let limits = JSON.Limits(depth: 16, bytes: 64 << 20)
 
     static func content(of state: CustomerState) -> [UInt8] {
@@ -33,7 +33,7 @@ enum KeptState {
         digest(ofContent: SHA256.digest(content).bytes, stream, version: version)
     }
 
-    /// Tells whether a content with that digest is the stream's, at that version.
+    /// Binds content with that digest to the stream and the version.
     static func digest(
         ofContent digest: [UInt8], _ stream: Stream, version: Int64
     ) -> [UInt8] {
@@ -45,7 +45,7 @@ enum KeptState {
         return SHA256.digest(Array(place.utf8) + digest).bytes
     }
 
-    /// The state, or `nil` if the bytes are not what was written.
+    /// The state; `nil` if the bytes are not those that were written.
     static func state(
         _ content: [UInt8], digest: [UInt8], of stream: Stream, version: Int64
     ) -> CustomerState? {
@@ -57,11 +57,11 @@ enum KeptState {
     }
 }
 
-// Rows of read_streams.
+// Rows from `read_streams`.
 extension KeptState {
     private static let column = EventRow.columnCount + 3
 
-    /// The place of the stream that the row's kept state is of; `nil` if the row has none.
+    /// The index of the stream whose kept state is in the row; `nil` if the row contains none.
     static func place(_ rows: borrowing Rows, _ row: Int) -> Int? {
         rows.isNull(row, column + 1) ? nil : Int(rows.int8(row, column)) - 1
     }

@@ -4,9 +4,9 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// The keys that a project's own stream records. A row of `deed.keys` alone grants no access.
+/// The keys recorded in a project's own stream. A row in `deed.keys` does not grant access by itself.
 final class KnownKeys: Sendable {
-    /// Rows without an event at the last check, so that each is reported only once.
+    /// Rows that had no event at the last check. They are remembered so that each is reported only once.
     private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 
@@ -14,7 +14,7 @@ final class KnownKeys: Sendable {
         self.log = log
     }
 
-    /// How many rows have no event in the log.
+    /// The number of rows that have no event in the log.
     var forgedCount: Int { forged.withLock { $0.count } }
 
     /// The keys that are live according to the projects' own states.
@@ -24,7 +24,8 @@ final class KnownKeys: Sendable {
             guard let state = states[key.project] else { return }
             switch state.standing(of: key) {
             case .live(let limits): parts.0.append(key.limited(by: limits))
-            // The key was revoked between the two reads, or by hand. In either case it no longer works.
+            // The key was revoked between the two reads, or its row was changed by hand. In either case, it no longer
+            // works.
             case .revoked: break
             case .unknown: parts.1.insert(key)
             }
@@ -64,7 +65,7 @@ extension ProjectState {
 }
 
 extension LiveKey {
-    /// The limits come from the log, whatever the row says.
+    /// The key with the limits recorded in the log, whatever the row says.
     fileprivate func limited(by limits: KeyLimits) -> LiveKey {
         LiveKey(digest: digest, project: project, key: key, role: role, limits: limits)
     }

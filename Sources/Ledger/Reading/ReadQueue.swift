@@ -3,12 +3,12 @@ import Postgres
 import Synchronization
 import Threading
 
-/// A requested stream, and the caller waiting for it.
+/// A request to read a stream, with the caller that is waiting for the answer.
 final class PendingRead: Sendable {
     typealias Answer = Result<PlacedState, LedgerError>
 
     let stream: Stream
-    /// On the monotonic clock.
+    /// The deadline on the monotonic clock.
     let deadline: Int64
     private let respond: @Sendable (Answer) -> Void
     private let isAnswered = Atomic(false)
@@ -23,26 +23,25 @@ final class PendingRead: Sendable {
 
     var isWaiting: Bool { !isAnswered.load(ordering: .relaxed) }
 
-    /// Only the first answer counts: a reader may still deliver one after the deadline.
+    /// Only the first answer counts: a reader may still deliver another one after the deadline.
     func answer(_ answer: Answer) {
         if !isAnswered.exchange(true, ordering: .relaxed) { respond(answer) }
     }
 }
 
-/// The reads that wait for a reader, and the reads in progress. Each has a deadline, since a reader
-/// may hang for as long as the database does.
+/// The reads that are waiting for a reader, and the reads in progress. Each has a deadline, because a reader hangs for
+/// as long as the database does.
 ///
-///
-/// While it keeps up, a single reader serves all of them: reads that arrive while it works form its
-/// next batch and do not wake another reader. A second reader starts when a crowd waits for the
-/// busy ones. If a reader takes a long time over its batch, waiting reads go to another one.
+/// As long as it keeps up, a single reader serves all reads: those that arrive during a batch form the next one and do
+/// not wake another reader. A second reader starts when many reads are waiting for busy readers. If a reader takes a
+/// long time over its batch, another one takes the waiting reads.
 final class ReadQueue: Sendable {
     static let batchLimit = 64
-    /// The number of waiting reads that justifies a second parallel round trip.
+    /// The number of waiting reads above which a second parallel round trip is worthwhile.
     static let crowd = 32
     /// A batch that takes at least this many milliseconds counts as slow.
     private static let slow: Int64 = 5
-    /// After this many milliseconds without a batch, the queue counts as idle.
+    /// The queue counts as idle after this many milliseconds without a batch.
     private static let idle: Int64 = 100
 
     private struct State {
@@ -63,7 +62,7 @@ final class ReadQueue: Sendable {
     private let limit: Int
     private let time: @Sendable () -> Int64
 
-    /// `time` gives milliseconds on a monotonic clock.
+    /// `time` returns milliseconds on a monotonic clock.
     init(limit: Int, time: @escaping @Sendable () -> Int64 = monotonicMilliseconds) {
         self.limit = limit
         self.time = time
@@ -71,7 +70,7 @@ final class ReadQueue: Sendable {
 
     var depth: Int { state.change(wake: .none) { $0.waiting.count } }
 
-    /// Adds the read. If the queue is full or closed, the read fails immediately.
+    /// Adds the read, or fails it immediately if the queue is full or closed.
     func add(_ read: PendingRead) {
         let time = time()
         let isAdded = state.changeAndWake { state -> (Bool, Wake) in
@@ -82,7 +81,7 @@ final class ReadQueue: Sendable {
         if !isAdded { read.answer(.failure(.noReader)) }
     }
 
-    /// The next batch for a reader that has finished its last one; `nil` once the queue is closed and empty.
+    /// The next batch for a reader that has finished its previous one; `nil` once the queue is closed and empty.
     func take(_ reader: Int) -> [PendingRead]? {
         state.changeAndWake { state -> (Void, Wake) in
             state.inHand[reader] = nil
@@ -100,8 +99,8 @@ final class ReadQueue: Sendable {
         }
     }
 
-    /// Ends reads whose deadline has passed, and wakes readers for reads behind a slow one. Call it
-    /// every few milliseconds, or only occasionally once it has returned that the queue is idle.
+    /// Ends reads whose deadline has passed, and wakes readers for reads that wait behind a slow one. Call it every few
+    /// milliseconds. Once it has returned that the queue is idle, an occasional call is enough.
     func passBy() -> Bool {
         let time = time()
         let (overdue, isBusy) = state.changeAndWake { state -> (([PendingRead], Bool), Wake) in

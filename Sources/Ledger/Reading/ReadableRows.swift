@@ -3,7 +3,7 @@ import Postgres
 
 /// A list that is read in pages and may contain damaged rows.
 struct RowList<Item> {
-    /// Requests up to that many rows after a place.
+    /// Requests up to the given number of rows after a place.
     let call: (_ place: [Bind], _ limit: Bind) -> Call
     /// The row's place in the list, exactly as stored.
     let place: (borrowing Rows, Int) -> [Bind]
@@ -23,8 +23,8 @@ extension Ledger {
         }.compactMap(\.self)
     }
 
-    /// Up to `limit` items after a place. Fewer mean the end of the list, because unreadable rows
-    /// are noted and replaced by later ones.
+    /// Up to `limit` items after a place. Unreadable rows are noted and replaced by later ones, so fewer items mean
+    /// that the list has ended.
     func page<Item>(
         after place: [Bind], limit: Int, over pool: Pool? = nil, _ listed: RowList<Item>
     ) throws(Fault) -> [Item] {
@@ -46,7 +46,7 @@ extension Ledger {
 }
 
 extension Rows {
-    /// The row's item. If it is unreadable, it is noted and `nil` returned.
+    /// The row's item. If the row is unreadable, notes it and returns `nil`.
     func readable<Item>(
         _ row: Int, _ unread: UnreadStreams, _ subject: (borrowing Rows, Int) -> UnreadSubject,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item

@@ -1,7 +1,7 @@
 import Core
 
-/// The causes that a stream's newest events carried out. Older ones are found in the log, so that
-/// the memory for a stream does not grow with it.
+/// The causes that a stream's most recent events carried out. Older causes are looked up in the log, so that memory use
+/// does not grow with the stream.
 struct RecentCauses: Sendable {
     /// The minimum number of versions to remember.
     static let span: Int64 = 256
@@ -14,19 +14,19 @@ struct RecentCauses: Sendable {
     private var old: [CauseMark: ObeyedCause] = [:]
     private var last: CauseMark?
 
-    /// `base` is a version at which a commit ended.
+    /// `base` must be a version at which a commit ended.
     init(after base: Int64 = 0) {
         (self.base, middle) = (base, base)
     }
 
     mutating func add(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // A cause from a store or a clock may occur again after an erasure.
+        // After an erasure, the same cause may come again from a store or a clock.
         if recorded.event.isErasure {
             new = new.filter(\.value.isOfCaller)
             old = old.filter(\.value.isOfCaller)
         }
         let mark = CauseMark(recorded.cause)
-        // The events of one cause stay together.
+        // The events with the same cause are kept together.
         if mark != last { forget(before: recorded.version) }
         last = mark
         var obeyed =
@@ -38,7 +38,7 @@ struct RecentCauses: Sendable {
         new[mark] = obeyed
     }
 
-    /// Forgets the oldest causes if there are many.
+    /// Forgets the oldest causes if there are too many.
     private mutating func forget(before version: Int64) {
         if version - 1 - middle < RecentCauses.span { return }
         (old, new) = (new, [:])
@@ -57,7 +57,7 @@ struct RecentCauses: Sendable {
     }
 }
 
-/// The consecutive events by which a stream carried out a cause.
+/// The consecutive events with which a stream carried out a cause.
 struct ObeyedCause: Sendable {
     let wish: WishMark
     let first: Int64
@@ -72,8 +72,8 @@ struct ObeyedCause: Sendable {
     }
 }
 
-/// Distinguishes causes by 128 bits, because texts of up to 300 bytes would use too much memory. Each
-/// process has its own hash key, so that no sender can construct two causes with the same hash.
+/// Identifies a cause by 128 bits, because texts of up to 300 bytes would use too much memory. Each process has its own
+/// hash key, so that a sender cannot construct two causes with the same hash.
 private struct CauseMark: Hashable, Sendable {
     private let first: Int
     private let second: Int
@@ -83,7 +83,7 @@ private struct CauseMark: Hashable, Sendable {
         second = CauseMark.hash(of: text, salt: 2)
     }
 
-    /// Hashes the bytes, because Swift compares texts more loosely than the database does.
+    /// Hashes the bytes, because Swift considers more texts equal than the database does.
     private static func hash(of text: String, salt: UInt8) -> Int {
         var hasher = Hasher()
         hasher.combine(salt)
@@ -93,7 +93,7 @@ private struct CauseMark: Hashable, Sendable {
     }
 }
 
-/// Distinguishes requests under the same cause.
+/// Distinguishes different requests with the same cause.
 struct WishMark: Hashable, Sendable {
     private let first: UInt64
     private let second: UInt64

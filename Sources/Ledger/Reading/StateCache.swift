@@ -1,19 +1,19 @@
 import Core
 import Synchronization
 
-/// Folds of recently used streams. Each covers its stream's first events, so an old one is still
-/// correct and only has to be brought up to date.
+/// The folds of recently used streams. Each covers the first events of its stream, so an old fold is still correct and
+/// only has to be brought up to date.
 ///
-/// Two generations bound the cache without bookkeeping on each use. When the young one is full, it
-/// becomes the old one, and folds still in use are copied back from there.
+/// Two generations limit the cache without any bookkeeping on each use. When the young generation is full, it becomes
+/// the old one, and folds that are still in use are copied back from it.
 final class StateCache: Sendable {
-    /// The shards' known heads before any position was seen.
+    /// The shard heads that are known before any position was seen.
     static let noHeads = [Int64](repeating: 0, count: Shard.count)
 
     private struct Generations {
         var young: [Stream: Fold] = [:]
         var old: [Stream: Fold] = [:]
-        /// The approximate size of the young folds in bytes.
+        /// The approximate size of the young generation in bytes.
         var weight = 0
         var oldWeight = 0
         /// How many times the log had started over.
@@ -43,12 +43,12 @@ final class StateCache: Sendable {
     /// Receives the folds of streams that have grown since their states were kept.
     let keeper = StateKeeper()
 
-    /// Creates a cache of at most roughly that many bytes.
+    /// Creates a cache of roughly at most the given number of bytes.
     init(bytes: Int) {
         weightLimit = bytes / 2
     }
 
-    /// If the log has started over since, forgets every fold and the log's known length.
+    /// If the log has started over since the last call, forgets every fold and the known length of the log.
     func begin(epoch: Int) {
         generations.withLock { generations in
             if generations.epoch == epoch { return }
@@ -71,8 +71,8 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Keeps the fold unless the cache has a newer one, or the log has started over since the fold
-    /// was requested. An incomplete fold ends before an unreadable event.
+    /// Stores the fold, unless the cache has a newer one or the log has started over since the fold was requested. An
+    /// incomplete fold ends before an unreadable event.
     func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int, isWhole: Bool = true) {
         generations.withLock { generations in
             if generations.epoch != epoch { return }
@@ -100,8 +100,8 @@ final class StateCache: Sendable {
     /// The approximate size of all folds in bytes.
     var weight: Int { generations.withLock { $0.weight + $0.oldWeight } }
 
-    /// The highest position seen in each shard. A caller who queries the database after reading
-    /// this finds the same or a later one.
+    /// The highest position seen in each shard. A caller that reads this and then queries the database finds the same
+    /// position or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
     /// Notes how far this process itself has advanced the shards.
@@ -114,9 +114,9 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes where shards end. Throws, and forgets every fold, if a shard ends before a position
-    /// that was seen before the query: the database was then restored to an earlier state while
-    /// this process ran. Positions that others saw in the meantime prove nothing.
+    /// Notes where shards end. If a shard ends before a position that was seen before the query, forgets every fold and
+    /// throws: the database has been restored to an earlier state while this process was running. Positions that other
+    /// threads saw in the meantime prove nothing.
     func observe(
         _ heads: [(shard: Shard, sequence: Int64)], askedAfter seenHeads: [Int64]
     ) throws(LedgerError) {

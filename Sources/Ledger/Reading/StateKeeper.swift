@@ -6,8 +6,8 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Keeps the states of long streams beside the log. It has its own thread and connection, so commits and
-/// reads never wait for it. A state that cannot be written is kept once the stream has grown further.
+/// Keeps the states of long streams beside the log. It has its own thread and connection, so that commits and reads
+/// never wait for it. If a state cannot be written, the keeper tries again once the stream has grown further.
 final class StateKeeper: Sendable {
     private struct Item {
         let stream: Stream
@@ -18,11 +18,11 @@ final class StateKeeper: Sendable {
         let isReplacement: Bool
         let weight: Int
     }
-    /// How many states may wait.
+    /// The maximum number of states that may wait.
     private static let queueLimit = 64
-    /// The limit for their total size.
+    /// The limit on the total size of the waiting states.
     private static let weightLimit = 64 << 20
-    /// Larger states are not kept.
+    /// States larger than this are not kept.
     private static let byteLimit = 32 << 20
     private static let damageLimit = 1000
 
@@ -31,7 +31,7 @@ final class StateKeeper: Sendable {
     private let weight = Atomic(0)
     private let isClosing = Atomic(false)
 
-    /// Takes the fold's state if the stream has grown enough since the last one.
+    /// Takes the fold's state if the stream has grown enough since the last state was kept.
     func keep(_ fold: inout Fold, of stream: Stream, askedIn epoch: Int) {
         guard let state = fold.stateToKeep else { return }
         let added = state.weight
@@ -56,7 +56,7 @@ final class StateKeeper: Sendable {
         }
     }
 
-    /// Writes until it is closed.
+    /// Writes states until the keeper is closed.
     func run(
         _ settings: ConnectionSettings, known: LogGuard, condition: DatabaseCondition, log: Log,
         kept: Counter, greet: @escaping Greeting

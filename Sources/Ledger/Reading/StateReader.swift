@@ -3,7 +3,7 @@ import Postgres
 import SQL
 import Telemetry
 
-/// A stream's state with its project's, and the log position up to which it is current.
+/// The state of a stream and of its project, and the log position up to which both are current.
 struct PlacedState {
     let state: StreamState
     let project: ProjectState
@@ -19,20 +19,19 @@ extension CustomerSnapshot {
     }
 }
 
-/// Reads the requested states: all waiting ones in one round trip.
+/// Reads the requested states. All waiting requests share one round trip.
 ///
-///
-/// While it reads, the next batch gathers. If the database refuses a batch, its streams are read
-/// again one by one, so that only the faulty stream gets no answer.
+/// The next batch gathers while this one is being read. If the database refuses a batch, its streams are read again one
+/// by one, so that only the faulty stream gets no answer.
 struct StateReader: ~Copyable {
     typealias Given = GivenAnswer<PendingRead.Answer>
 
-    /// Producing answers from states with more events takes a while, so another thread does it.
+    /// Answers from states with more events than this take a while to produce, so another thread does it.
     private static let lightVersions: Int64 = 500
 
     private let number: Int
     private let queue: ReadQueue
-    /// Answers for another thread to deliver, so that the next batch need not wait.
+    /// Answers that another thread delivers, so that the next batch need not wait for them.
     private let heavy: BoundedQueue<Given>
     private let cache: StateCache
     private let known: LogGuard
@@ -97,7 +96,7 @@ struct StateReader: ~Copyable {
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
         if state.state.version > StateReader.lightVersions {
-            // Needs no limit: the callers count among the requests in flight, which are limited.
+            // No limit is needed: the callers count towards the requests in flight, which are limited.
             heavy.add([Given(answer: .success(state)) { read.answer($0) }])
         } else {
             read.answer(.success(state))
@@ -124,11 +123,11 @@ struct StateReader: ~Copyable {
     }
 }
 
-/// Streams that are read together: the requested ones and their projects' own, without duplicates.
-/// There are so few that comparing them is faster than hashing.
+/// Streams that are read together: the requested ones and those of their projects, without duplicates. There are so few
+/// streams that comparing them is faster than hashing.
 private struct AskedStreams {
     private(set) var streams: [Stream] = []
-    /// The indices of each requested stream and of its project's own stream.
+    /// For each request, the index of the requested stream and that of its project's own stream.
     private(set) var places: [(own: Int, project: Int)] = []
 
     init(_ wanted: [Stream]) {

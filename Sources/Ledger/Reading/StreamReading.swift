@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// The current folds of the streams, and the ends of their shards. Each cached fold is brought
-    /// up to date in one round trip and kept. Without a cached fold, folding starts from the state
-    /// kept beside the log. An unreadable stream has its error in its place.
+    /// The current folds of the streams, and the ends of their shards. Cached folds are brought up to date in one round
+    /// trip and kept. If there is no cached fold, folding starts from the state kept beside the log. An unreadable
+    /// stream has an error in its place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
@@ -20,7 +20,7 @@ extension Connection {
         folds: [Result<Fold, LedgerError>], heads: LoadedHeads, damaged: [Int]
     )
 
-    /// `number` identifies the form of the kept states to start from; `nil` reads only events.
+    /// `number` identifies the format of the kept states to start from. With `nil`, only events are read.
     private mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard, _ number: Int16?
     ) throws(LedgerError) -> ReadFolds {
@@ -28,7 +28,7 @@ extension Connection {
         let epoch = known.epoch
         var changed: [Int] = []
         var damaged: [Int] = []
-        // A stream's events come together, mostly in the order of the requested streams.
+        // A stream's events are consecutive, mostly in the order of the requested streams.
         var place = 0
         var failures: [Int: LedgerError] = [:]
         let versions = folds.map(\.version)
@@ -68,9 +68,9 @@ extension Connection {
         return (results, heads, [])
     }
 
-    /// Passes on each stream's events after the known version, and returns where the streams'
-    /// shards ended at the same moment. `keeping` gets the state with which the stream at that
-    /// place starts, or `nil` if it is damaged.
+    /// Passes on each stream's events after the known version, and returns where the streams' shards ended at the same
+    /// moment. `keeping` receives the state from which the stream at that place starts, or `nil` if that state is
+    /// damaged.
     mutating func load(
         _ streams: [Stream], after versions: [Int64], seenHeads: [Int64], _ number: Int16? = nil,
         keeping: (Int, CustomerState?) -> Void = { _, _ in },
@@ -103,7 +103,7 @@ struct LoadedHeads {
 
     fileprivate mutating func take(_ rows: borrowing Rows, _ row: Int) {
         let head = EventRow.columnCount + 1
-        // Later rows of a stream lack the chain.
+        // Only the first row of a stream contains the chain.
         if EventRow.isThere(in: rows, row), rows.isNull(row, head + 1) { return }
         let shard = Shard(number: rows.int2(row, EventRow.columnCount))
         if marks.contains(where: { $0.shard == shard }) { return }

@@ -4,8 +4,8 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// An unreadable stream, or an unreadable row of a table beside the log. The texts are exactly as
-/// stored in the database, since the names themselves may be damaged.
+/// A stream that cannot be read, or an unreadable row in a table beside the log. The texts are exactly as stored in the
+/// database, because the names themselves may be damaged.
 package struct UnreadSubject: Hashable, Sendable {
     package let project: String
     package let environment: String
@@ -24,7 +24,7 @@ package struct UnreadSubject: Hashable, Sendable {
         self.init(stream.project.text, stream.environment.rawValue, stream.customer.text)
     }
 
-    /// The subject in JSON.
+    /// The subject as JSON.
     package var words: JSONObject {
         var words = JSONObject()
         words.append("project", .string(project))
@@ -35,13 +35,13 @@ package struct UnreadSubject: Hashable, Sendable {
     }
 }
 
-/// Counts unreadable streams and rows, and logs each with the reason once a minute. Callers are
-/// referred to the log.
+/// Counts unreadable streams and rows, and logs each of them with the reason once a minute. Error messages to callers
+/// refer to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
-    /// A stream without a failed read for this long no longer counts.
+    /// A stream no longer counts once this many milliseconds have passed without a failed read.
     private static let memory: Int64 = 600_000
-    /// Above this number, further ones are neither counted nor logged.
+    /// Above this number, further streams and rows are neither counted nor logged.
     private static let limit = 1000
 
     private struct Note {
@@ -57,7 +57,7 @@ final class UnreadStreams: Sendable {
         self.log = log
     }
 
-    /// How many streams and rows recently failed to be read.
+    /// The number of streams and rows that recently could not be read.
     var count: Int {
         let time = monotonicMilliseconds()
         return notes.withLock { notes in
@@ -66,7 +66,7 @@ final class UnreadStreams: Sendable {
         }
     }
 
-    /// The streams and rows that recently failed to be read, latest first.
+    /// The streams and rows that recently could not be read, latest first.
     var list: [(subject: UnreadSubject, reason: String)] {
         let time = monotonicMilliseconds()
         return notes.withLock { notes in
@@ -88,7 +88,7 @@ final class UnreadStreams: Sendable {
             }
             if notes.count >= UnreadStreams.limit {
                 notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
-                // Enough are logged already. Without this limit, every failed read would log the others anew.
+                // Enough are logged already. Without this limit, every failed read would log the others again.
                 if notes.count >= UnreadStreams.limit, notes[subject] == nil { return false }
             }
             notes[subject] = Note(logged: time, seen: time, reason: what.what)

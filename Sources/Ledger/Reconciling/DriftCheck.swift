@@ -3,17 +3,17 @@ package import Core
 import Postgres
 import SQL
 
-/// Compares rows with the log, and the log with itself, in one run.
+/// Compares rows with the log, and checks the log's own consistency, in one run.
 package final class DriftCheck {
     private static let sample = 1000
 
     private let ledger: Ledger
     private let auditor: Auditor
     private let walk: UnlistedWalk
-    /// Whether the project's own rows differed before the run recorded its start.
+    /// Whether the project's own rows already differed before the run recorded its start.
     private var projectDiffered = false
 
-    /// Consecutive runs of several projects may share the walk.
+    /// Consecutive runs for several projects may share the walk.
     package init(_ ledger: Ledger, walk: UnlistedWalk = UnlistedWalk()) {
         self.ledger = ledger
         self.walk = walk

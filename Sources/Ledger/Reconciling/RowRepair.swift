@@ -3,7 +3,7 @@ import Crypto
 import Postgres
 import SQL
 
-/// Repairs what a comparison with the log found: rewrites rows of customers and projects, and
+/// Repairs the differences that a comparison with the log has found: rewrites rows of customers and projects, and
 /// removes rows without events.
 struct RowRepair {
     private let audit: ProjectionAudit
@@ -11,7 +11,7 @@ struct RowRepair {
     private let project: ProjectID
     private let auditor: Auditor
     private let pace: UpkeepPace
-    /// What prevented some of the repairs.
+    /// The fault that prevented some of the repairs, if any.
     private(set) var fault: Fault?
 
     init(
@@ -25,7 +25,7 @@ struct RowRepair {
         self.pace = pace
     }
 
-    /// Repairs as much as possible. Returns how many rows are correct afterwards.
+    /// Repairs as much as possible. Returns the number of rows that are correct afterwards.
     mutating func mend(in shard: Shard?) throws(LedgerError) -> Int64 {
         var mended = 0
         if !audit.differingProjects.isEmpty { mend() }
@@ -41,8 +41,8 @@ struct RowRepair {
         return Int64(mended)
     }
 
-    /// Repairs customers with differing rows, and rows in the place of others. If events may
-    /// support a row, the shard is locked. Returns how many rows were removed.
+    /// Repairs customers whose rows differ, and rows that take the place of others. If events may support a row, the
+    /// shard is locked. Returns the number of rows removed.
     private mutating func writeCustomers() -> Int {
         let strays = Dictionary(grouping: audit.strays.rows, by: \.stream)
         let ghosts = Set(audit.strays.names.compactMap(\.stream))
@@ -84,8 +84,8 @@ struct RowRepair {
         return mend([call]) ? credits.count : 0
     }
 
-    /// Makes removals that concern no customer, together with rewriting the project's own rows.
-    /// False if that failed.
+    /// Removes rows that concern no customer, and rewrites the project's own rows in the same transaction. Returns
+    /// false if that failed.
     @discardableResult
     private mutating func mend(_ calls: [Call] = []) -> Bool {
         let fault = ledger.mend([(.ofProject(project), calls)], at: pace)[0]
@@ -95,8 +95,8 @@ struct RowRepair {
 }
 
 extension Ledger {
-    /// Rewrites the rows of customers and projects, with further calls for each. Returns a fault
-    /// for each one that failed.
+    /// Rewrites the rows of customers and projects, and makes further calls for each. Returns a fault for each one that
+    /// failed.
     fileprivate func mend(
         _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
     ) -> [Fault?] {

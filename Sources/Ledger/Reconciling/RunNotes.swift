@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-/// The record of past reconciliations and of requested ones.
+/// The records of past and requested reconciliations.
 extension Ledger {
     package func notedParts(
         of project: ProjectID, in id: ReconciliationID
@@ -34,8 +34,7 @@ extension Ledger {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    /// Writes a note. A later commit makes it durable. If it is lost, only a part of the run is
-    /// repeated.
+    /// Writes a note. A later commit makes it durable. If the note is lost, only part of the run is repeated.
     func write(_ note: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
@@ -47,8 +46,8 @@ extension Ledger {
         }
     }
 
-    /// When the project that has waited longest was reconciled or created, and in how many projects
-    /// the last run of some step found faults.
+    /// When the project that has waited longest was last reconciled (or created, if it never was), and the number of
+    /// projects in which the last run of some step found faults.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
@@ -64,13 +63,13 @@ extension Ledger {
     }
 }
 
-/// The right to reconcile. Only one run per database has it at a time.
+/// The right to reconcile, which only one run per database can have at a time.
 extension Ledger {
     private static let reconciliation = "reconciliation"
 
     private var machineClock: @Sendable () -> Instant { settings.machineClock ?? settings.clock }
 
-    /// The right, unless another run has it.
+    /// Takes the right to reconcile; `nil` if another run has it.
     package func reconcileRight() throws(Fault) -> KeptLease? {
         try KeptLease(Ledger.reconciliation, of: self, clock: machineClock)
     }
@@ -80,7 +79,7 @@ extension Ledger {
     }
 }
 
-/// The work that a run finds from rows alone.
+/// Work that a run finds by looking at rows only.
 extension Ledger {
     package func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant

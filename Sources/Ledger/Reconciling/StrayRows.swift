@@ -2,13 +2,12 @@ import Core
 import Postgres
 import SQL
 
-/// Rows without events, and waiting credits without a row. Rewriting a customer's rows does not
-/// repair these.
+/// Rows without events, and waiting credits that lack a row. Rewriting a customer's rows does not repair these.
 struct StrayRows {
-    /// Names of rows, valid or not.
+    /// The names in a row, valid or not.
     struct Name {
         let name: CustomerName
-        /// `nil` if only a sample found them.
+        /// `nil` if only a sample was compared.
         let shard: Shard?
 
         init(_ name: CustomerName, in shard: Shard?) {
@@ -16,10 +15,10 @@ struct StrayRows {
             self.shard = shard
         }
 
-        /// The stream to which rows in this place belong; `nil` if there can be none.
+        /// The stream to which the row belongs; `nil` if no stream can have a row in this place.
         var stream: Stream? { name.stream.flatMap { $0.shard == shard ? $0 : nil } }
     }
-    /// A row that no customer's page includes.
+    /// A row that does not appear among any customer's rows.
     struct Row {
         let table: Table
         let row: RowText
@@ -37,7 +36,7 @@ struct StrayRows {
     }
     var names: [Name] = []
     var rows: [Row] = []
-    /// Rows whose customers have no row of their own, by table and customer.
+    /// The number of rows whose customers are missing from the `customers` table.
     var orphans = 0
     var missingCredits: [RowText] = []
 
@@ -45,7 +44,7 @@ struct StrayRows {
 }
 
 extension [StrayRows.Name] {
-    /// Removes all rows under these names in those shards.
+    /// Calls that remove all rows under these names in those shards.
     var clearing: [Call] {
         let names = compactMap { known in
             known.shard.map { shard in

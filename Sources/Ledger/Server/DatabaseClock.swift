@@ -3,22 +3,21 @@ import JSON
 import Telemetry
 import Threading
 
-/// How far the machine's clock differs from the database's, measured by every connection and
-/// commit.
+/// How far the machine's clock differs from the database's. Every connection and every commit measures it.
 ///
-/// An instance must not record instants ahead of all other clocks, because later events in the same
-/// shard could then not be recorded at earlier instants.
+/// An instance must not record instants that are ahead of all other clocks. Otherwise, later events in the same shard
+/// could not be recorded at their actual, earlier instants.
 final class DatabaseClock: Sendable {
-    /// The lead in milliseconds beyond which operators are warned.
+    /// The lead, in milliseconds, above which operators are warned.
     private static let warningLimit: Int64 = 2000
-    /// The lead in milliseconds beyond which nothing is written.
+    /// The lead, in milliseconds, above which this instance stops writing.
     private static let limit: Int64 = 30_000
     private static let pauseBetweenWarnings: Int64 = 60_000
 
     private struct State {
-        /// The minimum by which the machine's clock is ahead; negative if it is behind.
+        /// By how much the machine's clock is ahead at least; negative if it is behind.
         var lead: Int64 = 0
-        /// When the log last warned, by the monotonic clock.
+        /// When the last warning was logged, according to the monotonic clock.
         var warnedAt = Int64.min / 2
         var isRefusing = false
     }
@@ -26,7 +25,7 @@ final class DatabaseClock: Sendable {
     private let machineClock: (@Sendable () -> Instant)?
     private let log: Log
 
-    /// Without a machine clock, nothing is compared.
+    /// If there is no machine clock, nothing is compared.
     init(_ machineClock: (@Sendable () -> Instant)?, log: Log, metrics: Metrics) {
         self.machineClock = machineClock
         self.log = log
@@ -36,7 +35,7 @@ final class DatabaseClock: Sendable {
         ) { [state] in state.change(wake: .none) { $0.lead } }
     }
 
-    /// When the database was asked for its time, on both of the machine's clocks.
+    /// When the database was asked for its time, according to both of the machine's clocks.
     struct Beginning {
         fileprivate let instant: Instant
         fileprivate let time: Int64
@@ -47,11 +46,11 @@ final class DatabaseClock: Sendable {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
 
-    /// Takes a reading of the database's clock from some time after `beginning`. A slow answer does
-    /// not make a clock look wrong.
+    /// Compares a reading of the database's clock that was taken some time after `beginning`. A slow answer does not
+    /// make a clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If the machine's clock was set in between, its current reading also counts for the beginning.
+        // If the machine's clock was set in the meantime, its current reading is also used for the beginning.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =
@@ -72,7 +71,7 @@ final class DatabaseClock: Sendable {
         if isRefusing != wasRefusing || isWarned { tell(lead, isRefusing) }
     }
 
-    /// The obstacle to this instance's writing; `nil` if the clocks agree closely enough.
+    /// What prevents this instance from writing; `nil` if the clocks agree closely enough.
     var impediment: Impediment? {
         let (lead, isRefusing) = state.change(wake: .none) { ($0.lead, $0.isRefusing) }
         return isRefusing ? .clocksApart(by: lead) : nil

@@ -6,10 +6,10 @@ import Threading
 /// The result of a check of the database.
 struct DatabaseLook: Sendable {
     let isReadOnly: Bool
-    /// How many standbys must confirm a commit, and how many currently can.
+    /// The number of standbys that must confirm a commit, and the number that currently can.
     let standbysNeeded: Int64
     let standbysPresent: Int64
-    /// Commits that have long been waiting for standbys.
+    /// The number of commits that have been waiting for standbys for a long time.
     let waitingCommits: Int64
     /// Whether an instance has noted that the log lacks events.
     let isNoted: Bool
@@ -26,14 +26,14 @@ struct DatabaseLook: Sendable {
 
 /// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// A check older than this many milliseconds says nothing about the present.
+    /// A check that is older than this, in milliseconds, says nothing about the current condition.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
         var lookedAt: Int64 = 0
-        /// When this process last looked for another server.
+        /// When this process last tried to find another server.
         var doubtedAt: Int64 = 0
-        /// Whether a write failed for lack of space and none has succeeded since.
+        /// Whether a write failed for lack of disk space and none has succeeded since.
         var isFull = false
         /// The impediments that were last logged.
         var told: Set<Impediment.Kind> = []
@@ -54,7 +54,7 @@ final class DatabaseCondition: Sendable {
         state.change(wake: .none) { $0.impediments }
     }
 
-    /// Whether the database has just answered and accepts writes.
+    /// Whether the database answered the last check and accepts writes.
     var isUsable: Bool {
         state.change(wake: .none) { state in
             state.look != nil && state.impediments.isEmpty
@@ -62,7 +62,7 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// An obstacle that would certainly prevent a write.
+    /// An obstacle that is certain to prevent a write.
     var barrier: Impediment? {
         state.change(wake: .none) { state in
             guard let look = state.look,
@@ -73,12 +73,12 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether to look for another server because writes fail, since one may have been promoted.
-    /// True at most once per `pause` milliseconds.
+    /// Whether to look for another server because writes fail, since a standby may have been promoted. Returns true at
+    /// most once per `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
-            // Another server would not have a log that this program knows either.
+            // Looking for another server would not help if the log is too new for this program.
             let isInDoubt = state.look?.impediments.contains { $0.kind != .outdated } ?? false
             guard isInDoubt, now - state.doubtedAt >= pause else { return false }
             state.doubtedAt = now
@@ -86,7 +86,7 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether writes need a standby's confirmation, or are impossible, as far as is known.
+    /// Whether, as far as is known, writes need a standby's confirmation or are impossible.
     var dependsOnStandby: Bool {
         state.change(wake: .none) { $0.look.map { $0.standbysNeeded > 0 || $0.isReadOnly } ?? true }
     }
@@ -103,7 +103,7 @@ final class DatabaseCondition: Sendable {
 
     func noteFull() { change { $0.isFull = true } }
 
-    /// Notes that a write succeeded, or that there is space again.
+    /// Notes that a write succeeded, or that there is disk space again.
     func noteRoom() {
         if isFull { change { $0.isFull = false } }
     }

@@ -2,7 +2,7 @@ import Core
 package import Postgres
 import SQL
 
-/// The log at one moment. While it is open, a dump can share it.
+/// A snapshot of the log. A dump can share it as long as it is open.
 package struct LogSnapshot: ~Copyable {
     /// The connection whose open transaction holds the snapshot.
     private let connection: Connection
@@ -10,7 +10,7 @@ package struct LogSnapshot: ~Copyable {
     package let name: String
     package let marks: [ShardMark]
     package let migration: Int64
-    /// Statements that create the roles with rights in the schema.
+    /// Statements that create the roles that have rights in the schema.
     package let roles: [String]
     package let undumpable: [String]
     package let bytes: Int64
@@ -42,7 +42,7 @@ package struct LogSnapshot: ~Copyable {
         connection = opened
     }
 
-    /// Whether this release can restore it. An older schema is migrated after the restore.
+    /// Whether this release can restore the dump. An older schema is migrated after the restore.
     package var isDumpable: Bool { LogSnapshot.isDumpable(migration) }
 
     private static func isDumpable(_ migration: Int64) -> Bool {
@@ -88,7 +88,7 @@ package struct RestoreTarget: Sendable {
 }
 
 extension OperatorsView {
-    /// Whether anything is sealed with the installation's key.
+    /// Whether any data is sealed with the installation's key.
     package mutating func hasSealed() throws(LedgerError) -> Bool {
         try link.settled { connection throws(LedgerError) in
             var found = false

@@ -2,13 +2,13 @@ package import Core
 package import Postgres
 import SQL
 
-/// An instance as described by its row.
+/// An instance, as described by its row in the database.
 package struct SeenInstance: Sendable {
     package let name: String
-    /// How many milliseconds ago the instance started, by PostgreSQL's clock.
+    /// How many milliseconds ago the instance started, according to PostgreSQL's clock.
     package let startedAgo: Int64
     package let seenAgo: Int64
-    /// JSON that the instance wrote.
+    /// The JSON that the instance wrote.
     package let says: String
 }
 
@@ -33,14 +33,14 @@ package struct StoredRelation: Sendable {
     /// `nil` for the table itself.
     package let index: String?
     package let bytes: Int64
-    /// PostgreSQL's last count; `nil` before the first one.
+    /// The row count that PostgreSQL last estimated; `nil` before the first estimate.
     package let rows: Int64?
 }
 
-/// What an operator sees of a database and its instances.
+/// The operator's view of a database and its instances.
 extension Ledger {
-    /// Shows other processes that an instance is alive. Does not wait for standbys, because a lost
-    /// row is written again.
+    /// Shows other processes that this instance is alive. Does not wait for standbys, because a lost row is simply
+    /// written again.
     package func noteInstance(
         _ name: String, startedAgo: Int64, says: String
     ) throws(Fault) {
@@ -51,12 +51,12 @@ extension Ledger {
         try sendBeside(Statement.forgetInstance(.text(name)))
     }
 
-    /// Records that the task was done now.
+    /// Records that the task has just been done.
     package func note(done what: String, says: String) throws(Fault) {
         try sendBeside(Statement.noteDone(.text(what), .text(says)))
     }
 
-    /// The last record of an operator's task, or `nil`.
+    /// The last record of an operator's task; `nil` if the task was never done.
     package func lastDone(_ what: String) throws(Fault) -> LastDone? {
         try allDone().first { $0.what == what }
     }
@@ -83,11 +83,11 @@ extension Ledger {
         }
     }
 
-    /// Streams and rows that this process recently failed to read.
+    /// Streams and rows that this process was recently unable to read.
     package var unreadStreams: [(subject: UnreadSubject, reason: String)] { unread.list }
 }
 
-/// The data that commands read and write without a running service.
+/// The data that commands read and write when the service is not running.
 package struct OperatorsView: ~Copyable {
     var link: Link
 
@@ -120,7 +120,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// When each shared job last ran, by Deed's clock.
+    /// When each shared job last ran, according to Deed's clock.
     package mutating func jobs() throws(LedgerError) -> [(name: String, ranAt: Instant)] {
         try link.settled { connection throws(LedgerError) in
             var found: [(name: String, ranAt: Instant)] = []
@@ -133,7 +133,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// The database's size, and its server's folder if the login may know it.
+    /// The database's size, and its server's data folder if the login is allowed to see it.
     package mutating func storage() throws(LedgerError) -> (bytes: Int64, folder: String?) {
         try link.settled { connection throws(LedgerError) in
             var found: (bytes: Int64, folder: String?) = (0, nil)
@@ -160,8 +160,8 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// Kinds of store calls that have used up their budget, or are paused at the store's request,
-    /// with the milliseconds left.
+    /// Kinds of store calls that have used up their budget or are paused at the store's request, with the remaining
+    /// milliseconds.
     package mutating func budgets(
         at now: Instant
     ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {

@@ -2,9 +2,10 @@ import Core
 import Synchronization
 import Threading
 
-/// The last fault that suggested an unreachable database, in the database's own words, which callers do not get.
+/// The last fault that suggested that the database is unreachable. It is in the database's own words, which callers do
+/// not get to see.
 final class LastTrouble: Sendable {
-    /// For how many milliseconds it may explain later failures.
+    /// How long, in milliseconds, the fault may be used to explain later failures.
     private static let memory: Int64 = 60_000
 
     private let last = Mutex<(words: String, at: Int64)?>(nil)
@@ -26,7 +27,7 @@ final class LastTrouble: Sendable {
 }
 
 extension Ledger {
-    /// The last failure that occurred although the database seemed usable; `nil` while it is not usable.
+    /// The last failure that occurred although the database seemed usable; `nil` while the database is not usable.
     package var puzzle: String? {
         guard condition.isUsable else { return nil }
         return troubles.words ?? "PostgreSQL has not said why."

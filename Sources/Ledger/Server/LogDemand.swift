@@ -1,15 +1,15 @@
 package import Core
 import Postgres
 
-/// What a database demands of the programs that write to it.
+/// What a database requires of the programs that write to it.
 package struct LogDemand: Hashable, Sendable {
-    /// The migration that introduced demands.
+    /// The migration that introduced these requirements.
     static let firstMigration: Int64 = 12
 
     package let format: LogFormat
     /// The release that raised the format; `nil` if none has.
     package let program: String?
-    /// The oldest migration whose programs still work under the schema.
+    /// The number of the oldest migration whose programs still work with the schema.
     let migration: Int64
 
     /// Reads the row of `read_format`, or the same columns starting at `column`.
@@ -19,10 +19,10 @@ package struct LogDemand: Hashable, Sendable {
         migration = rows.int8(row, column + 2)
     }
 
-    /// Whether this program works under the schema.
+    /// Whether this program works with the schema.
     package var isMet: Bool { migration <= Schema.needed }
 
-    /// Why this program must not write, and which release is needed; `nil` if it may write.
+    /// Why this program must not write, and which release is needed instead; `nil` if it may write.
     package var impediment: Impediment? {
         if format > .own {
             let wanted = program.map { "deed \($0)" } ?? "the release that raised it"

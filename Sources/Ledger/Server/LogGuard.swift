@@ -6,29 +6,29 @@ import SQL
 import Telemetry
 import Threading
 
-/// Compares every server that a connection meets with what this instance has seen of the log.
+/// Compares every server that a connection reaches with what this instance has seen of the log.
 ///
-/// A standby that took over may lack the last commits. An old primary that comes back lacks what
-/// its successor wrote. A backup lacks everything after it. To continue with any of them would
-/// start a second history that contradicts earlier answers. The chain reveals this: either an event
-/// exists with the chain that was seen, or something else is in its place.
+/// A standby that was promoted may lack the last commits. An old primary that comes back lacks what its successor
+/// wrote. A backup lacks everything that came after it. Continuing with any of them would start a second history that
+/// contradicts earlier answers. The chain reveals such a server: it either has an event with the chain that was seen,
+/// or has something else in that place.
 package final class LogGuard: Sendable {
     fileprivate struct State {
         var seen = SeenLog()
-        /// How often the log started anew.
+        /// How many times the log started over.
         var epoch = 0
-        /// What the log was last found to lack.
+        /// The part of the log that was missing at the last comparison.
         var impediment: Impediment?
         var isChanged = false
         /// What would survive a power failure.
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
-        /// Whether anything was remembered of the log before this start.
+        /// Whether anything about the log was remembered from before this start.
         var isRemembered = false
-        /// Whether unreadable notes were given up and may be overwritten.
+        /// Whether the notes turned out to be unreadable and may be overwritten.
         var isGivenUp = false
-        /// Losses that were already accepted when the notes turned out to be unreadable.
+        /// Losses that had already been accepted when the notes turned out to be unreadable.
         var acceptedBefore: Set<AcceptanceID>?
         var isTold = false
     }
@@ -41,27 +41,27 @@ package final class LogGuard: Sendable {
         self.log = log
     }
 
-    /// Why the last server is not used, or `nil`.
+    /// Why the last server is not used; `nil` if it is used.
     package var impediment: Impediment? { state.change(wake: .none) { $0.impediment } }
 
-    /// Whether the last server could be identified.
+    /// Whether the last server revealed its identity.
     var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
 
-    /// Whether anything was remembered of the log before this start.
+    /// Whether anything about the log was remembered from before this start.
     package var isRemembered: Bool { state.change(wake: .none) { $0.isRemembered } }
 
-    /// How often the log started anew. Read this before asking the log for its marks.
+    /// How many times the log started over. Read this before asking the log for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 
-    /// Notes how far a caller saw the log in that epoch. Marks requested before a loss was accepted
-    /// may belong to the abandoned log.
+    /// Notes how much of the log a caller saw in that epoch. Marks requested before a loss was accepted may belong to
+    /// the abandoned log.
     func note(_ marks: [ShardMark], askedIn epoch: Int) {
         state.change(wake: .none) { state in
             if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
         }
     }
 
-    /// Notes losses that are accepted already. They do not excuse later ones.
+    /// Notes losses that have already been accepted. They do not excuse later losses.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
@@ -70,7 +70,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Stores what is new, for this instance's next start.
+    /// Stores what has been seen since the last call, for this instance's next start.
     package func keep(isLast: Bool = false) {
         let now = monotonicMilliseconds()
         let new = state.change(wake: .none) { state -> (seen: SeenLog, care: LogMemory.Care)? in
@@ -102,7 +102,7 @@ package final class LogGuard: Sendable {
             ])
     }
 
-    /// Deletes what is remembered of other logs that no process has worked with since an instant.
+    /// Deletes what is remembered about other logs that no process has worked with since an instant.
     func forgetOthers(before instant: Instant) -> Int {
         let seen = state.change(wake: .none) { $0.seen }
         return seen.root == nil ? 0 : memory.forget(seen, instant)
@@ -110,7 +110,7 @@ package final class LogGuard: Sendable {
 
     // MARK: Meeting a server
 
-    /// Throws unless the server has everything that was seen of the log. Also compares its clock.
+    /// Throws unless the server has everything that was seen of the log. Also compares the server's clock.
     func greet(
         _ connection: inout Connection, _ clock: DatabaseClock
     ) throws(PostgresError) {
@@ -130,7 +130,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Whether notes of other instances stop this one as well.
+    /// Whether notes by other instances also stop this one.
     var heedsOthers: Bool { memory.notes != .ignored }
 
     /// Throws unless the server has everything that was seen of the log.
@@ -150,23 +150,23 @@ package final class LogGuard: Sendable {
                     anew: marks, at: server.identity, accepting: accepted)
                 if !isBegun { return false }
                 state.epoch += 1
-                // Under one lock, so no caller in the new epoch asks the previous server.
+                // Done under the same lock, so that no caller in the new epoch asks the previous server.
                 connection.outliveOthers()
                 return true
             }
-            // Another connection started anew, with this server or another. Compare this server
-            // with that state.
+            // Another connection has started over, with this server or a different one. Compare this server with the
+            // new state.
             if !isBegun { return try meet(&connection) }
             tell(of: accepted, lacking: shortage.impediment([]))
         } else if seen.isEmpty {
             note(try connection.shardMarks(), askedIn: epoch)
         }
-        // Gives up connections to other servers.
+        // Abandons connections to other servers.
         if welcome(server) { connection.outliveOthers() }
     }
 
-    /// Losses accepted since then, which excuse the shortage. Throws if there are none, or if
-    /// another instance reported a larger shortage.
+    /// Returns the losses accepted since then, which excuse the shortage. Throws if there are none, or if another
+    /// instance reported a larger shortage.
     private func excuse(
         _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
     ) throws(LedgerError) -> Set<AcceptanceID> {
@@ -176,12 +176,12 @@ package final class LogGuard: Sendable {
         let isRefused = shortage.isOwn && accepted.isEmpty
         if !isRefused, stopping.isEmpty { return accepted }
         if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
-        // Connections made before the note still use that server.
+        // Connections made before the note was written still use that server.
         if !isRefused, impediment == nil { connection.outliveOthers() }
         throw .impeded(refuse(shortage.impediment(stopping)))
     }
 
-    /// Loads what was seen before this start, once the log is identified.
+    /// Loads what was seen before this start, once it is clear which log this is.
     private func recall(
         over connection: inout Connection, to server: MetServer
     ) throws(LedgerError) {
@@ -208,14 +208,14 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Treats nothing as seen, if a loss was accepted since the notes turned out to be unreadable.
+    /// Treats nothing as seen if a loss was accepted after the notes turned out to be unreadable.
     private func unknown(
         because error: LogMemory.NotRecalled, over connection: inout Connection,
         to server: MetServer
     ) throws(LedgerError) -> SeenLog {
         var unknown = SeenLog()
         let found = try connection.acceptances()
-        // Losses accepted after the last note were accepted for this reason.
+        // Losses that were accepted after the last note were accepted because of it.
         let earlier = found.filter { _, at in error.changedAt.map { at <= $0 } ?? true }
         unknown.acceptances = Set(found.keys)
         let before = state.change(wake: .none) { state in
@@ -253,8 +253,7 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Whether another server, or an earlier history of this one, was used before, or the last
-    /// server was refused.
+    /// Whether a different server, or an earlier history of this one, was used before, or the last server was refused.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -264,19 +263,19 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        // Callers that were just refused would otherwise wait before they try again.
+        // Otherwise, callers that were just refused would wait before trying again.
         return isAnother || isOver
     }
 }
 
 /// Where an instance stores what it has seen of logs.
 package struct LogMemory: Sendable {
-    /// What was seen cannot be read back.
+    /// The error if what was seen cannot be read back.
     package struct NotRecalled: Error {
         package let reason: String
-        /// Whether another user owns it.
+        /// Whether the notes belong to another user.
         package let isForbidden: Bool
-        /// When it was last written, if known.
+        /// When the notes were last written, if known.
         package let changedAt: Instant?
 
         package init(_ reason: String, isForbidden: Bool = false, changedAt: Instant? = nil) {
@@ -291,16 +290,16 @@ package struct LogMemory: Sendable {
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
     package typealias Forget = @Sendable (_ served: SeenLog, _ instant: Instant) -> Int
 
-    /// What a process does with instances' notes if the database lacks events.
+    /// How a process treats the notes of instances if the database lacks events.
     package enum Notes: Sendable {
-        /// Ignores them: it accepts the log as it is.
+        /// Ignores the notes: the process accepts the log as it is.
         case ignored
         case heeded
-        /// Reads them and also writes its own.
+        /// Reads the notes and also writes its own.
         case written
     }
 
-    /// How durable stored notes must be.
+    /// How durable the stored notes must be.
     package enum Care: Sendable {
         /// They survive the process.
         case quick
@@ -310,13 +309,13 @@ package struct LogMemory: Sendable {
         case overwriting
     }
 
-    /// Loads what was seen of the log with this first event, preferably in this server's database,
-    /// otherwise in another.
+    /// Loads what was seen of the log that starts with this first event, preferably in this server's database,
+    /// otherwise in a different one.
     package var recall: Recall
-    /// Stores it. Returns an error if that failed.
+    /// Stores what was seen. Returns an error if that failed.
     package var keep: Keep
-    /// Deletes what was seen of logs other than the served one, if no process has worked with them
-    /// since an instant. Returns how many.
+    /// Deletes what was seen of logs other than the served one if no process has worked with them since an instant.
+    /// Returns the number deleted.
     package var forget: Forget = { _, _ in 0 }
     package var notes: Notes
 
@@ -328,21 +327,21 @@ package struct LogMemory: Sendable {
         self.notes = notes
     }
 
-    /// For a process that stores nothing.
+    /// For a process that does not store what it has seen.
     package static let none = LogMemory(
         recall: { _, _ in nil }, keep: { _, _ in nil }, notes: .ignored)
 }
 
 extension LogGuard.State {
-    /// How many milliseconds new notes may wait for a sync to disk. A sync competes with commits.
+    /// How many milliseconds new notes may wait to be synced to disk. A sync competes with commits.
     private static let syncPause: Int64 = 1000
 
-    /// How durably the notes must be stored now; `nil` if they are durable enough.
+    /// How durably the notes must be stored now; `nil` if they are already durable enough.
     fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
         if seen.root == nil { return nil }
         if isGivenUp { return .overwriting }
         let isOverdue = syncedAt.map { now - $0 >= Self.syncPause } ?? true
-        // A change of history matters more than progress within one.
+        // A change of history matters more than progress within the same history.
         let isAnother = seen.server != synced.server || seen.acceptances != synced.acceptances
         if seen != synced, isLast || isOverdue || isAnother { return .synced }
         return isChanged ? .quick : nil

@@ -5,11 +5,11 @@ import Threading
 
 /// Health checks of the database.
 extension Ledger {
-    /// How often to try a server's only address again while writes fail, in milliseconds.
+    /// The pause, in milliseconds, before a server's only address is tried again while writes fail.
     private static let addressPause: Int64 = 1000
 
-    /// Checks the database, and abandons connections to a hanging server. Returns the test clock's
-    /// time, if there is a test clock.
+    /// Checks the database, and abandons connections to a hanging server. Returns the test clock's time, if there is a
+    /// test clock.
     package func look() throws(Fault) -> Instant? {
         do throws(LedgerError) {
             return try lookTwice()
@@ -18,9 +18,9 @@ extension Ledger {
         }
     }
 
-    /// Tests with a new session why the old one is silent. A slow server answers the new session, if only
-    /// with a refusal, and its other sessions stay usable. A hanging server does not answer. If the new
-    /// session reaches a different server, connecting abandons the other sessions.
+    /// Opens a new session to find out why the old one is silent. A slow server answers the new session, if only with a
+    /// refusal, and its other sessions stay usable. A hanging server does not answer. If the new session reaches a
+    /// different server, connecting abandons the other sessions.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -29,11 +29,11 @@ extension Ledger {
         }
         do throws(LedgerError) {
             let found = try lookOnce()
-            // A server that hides its identity may be another one.
+            // A server that hides its identity may be a different one.
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Done only once: later connections belong to a server that is at worst slow.
+            // Done only once, because later connections go to a server that is slow at worst.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -41,13 +41,13 @@ extension Ledger {
         }
     }
 
-    /// Throws if reads may come from a server to which other instances no longer write. A server
-    /// that was suspended while a standby was promoted keeps answering until this check notices.
+    /// Throws if reads may come from a server to which other instances no longer write. A server that was suspended
+    /// while a standby was promoted keeps answering reads until this check detects it.
     package func requireCertainty() throws(Fault) {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // Another caller's check that began after this call is good enough.
+            // Another caller's check is good enough if it began after this call.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail, other addresses are checked as well: a new session goes to the most
-    /// recently promoted server. If that is a different server, sessions with this one are
-    /// abandoned. A single address may also lead to another server, but is tried less often.
+    /// While writes fail, this check also tries other addresses: a new session goes to the most recently promoted
+    /// server. If that is a different server, the sessions with this one are abandoned. A single address may also lead
+    /// to a different server, but is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Does not retry after silence, which would only delay the result. After refusing a server, it
-    /// does connect again, because nothing else might.
+    /// Does not retry after silence, because that would only delay the result. After refusing a server, however, it
+    /// connects again, because nothing else might do so.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -105,8 +105,8 @@ extension Ledger {
         }
     }
 
-    /// The obstacle to writing rows that do not follow from the log: wrong clocks, or a wait that
-    /// would hold a connection and a server session.
+    /// What prevents writing rows that do not follow from the log: wrong clocks, or a wait that would occupy a
+    /// connection and a server session.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
@@ -119,17 +119,17 @@ extension Ledger {
     }
 }
 
-/// The last check that reads waited for.
+/// The last check for which reads waited.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?
 }
 
-/// Whether the server has been silent since it last answered.
+/// Whether the server has remained silent since its last answer.
 final class Hanging: Sendable {
     private let state = Monitor(false)
 
-    /// Notes silence; true if it is new.
+    /// Notes silence. Returns true if the server was not silent before.
     func begins() -> Bool {
         state.change(wake: .none) { isHanging in
             defer { isHanging = true }
@@ -151,14 +151,14 @@ extension DatabaseLook {
 }
 
 extension Connection {
-    /// Whether a megabyte can be written to the data's disk. It is freed immediately.
+    /// Whether a megabyte can be written to the disk with the data. The space is freed immediately.
     fileprivate mutating func hasRoom() throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             try execute([Statement.begin(), Statement.tryRoom(), Statement.rollback()])
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // If the login may not try this, the next write will show it.
+            // If the login is not allowed to try this, the next write will show whether there is space.
             return !reason.isLackOfRoom
         }
     }

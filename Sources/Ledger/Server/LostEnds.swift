@@ -2,13 +2,12 @@ package import Core
 import Postgres
 import SQL
 
-/// Notes that an instance leaves for others in a database that lacks events. The others may have
-/// connected before they saw those events, or may be new. A note stops the readers but proves
-/// nothing. It names ends of shards. It does not count if the database has those events, or if a
-/// loss was accepted since.
+/// Notes that an instance leaves for other instances in a database that lacks events. The others may have connected
+/// before they saw those events, or may be new. A note names the ends of shards. It makes readers stop but proves
+/// nothing. It is ignored if the database has those events, or if a loss was accepted since.
 extension Connection {
-    /// Notes, once, the ends that this instance has seen and the server lacks. If that cannot be
-    /// written, as on a standby, other instances will not continue with the server either.
+    /// Notes, once, the ends that this instance has seen and the server lacks. If the note cannot be written, for
+    /// example on a standby, other instances will not continue with this server either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {
@@ -28,7 +27,7 @@ extension Connection {
 }
 
 extension LogGuard {
-    /// Compares with the server again, because an instance has noted that events are missing.
+    /// Compares with the server again, because another instance has noted missing events.
     func heed(_ connection: inout Connection) throws(LedgerError) {
         if heedsOthers { try meet(&connection) }
     }

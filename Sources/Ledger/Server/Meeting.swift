@@ -3,11 +3,11 @@ import Crypto
 import Postgres
 import SQL
 
-/// A server to which a connection was made.
+/// A server that a connection has reached.
 struct MetServer {
-    /// The server's address, and its timeline if known, for people.
+    /// The server's address and, if known, its timeline, as text for people.
     let name: String
-    /// `nil` if the login may not read it.
+    /// `nil` if the login is not allowed to read it.
     let identity: ServerIdentity?
 }
 
@@ -17,8 +17,8 @@ struct Shortage {
         let mark: ShardMark
         /// The shard's end on this server.
         let head: Int64
-        /// How many losses had been accepted when another instance noted it; `nil` if this instance
-        /// saw it.
+        /// How many losses had been accepted when another instance noted the shortfall; `nil` if this instance saw it
+        /// itself.
         let acceptances: Int64?
     }
     let server: MetServer
@@ -29,15 +29,15 @@ struct Shortage {
     /// The missing ends that other instances noted in the database.
     let noted: [Shortfall]
 
-    /// Whether there is more evidence than other instances' notes.
+    /// Whether there is evidence other than the notes of other instances.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
-    /// The shortfalls that others noted after this number of losses was accepted.
+    /// The shortfalls that other instances noted after this number of losses had been accepted.
     func stopping(after acceptances: Int) -> [Shortfall] {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// Includes the others' notes that stop this instance.
+    /// What prevents writing, including notes by other instances that stop this one.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -79,7 +79,7 @@ extension Connection {
                     system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosting services refuse this query. Then only the log can show a difference.
+            // Some hosting services refuse this query. In that case, only the log can show a difference.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""
@@ -94,7 +94,7 @@ extension Connection {
         return root
     }
 
-    /// The part of the log that the server lacks, including others' notes; `nil` if it has everything.
+    /// The part of the log that the server lacks, including what other instances noted; `nil` if it has everything.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }
@@ -121,7 +121,7 @@ extension Connection {
             noted: shortfalls.filter { $0.acceptances != nil })
     }
 
-    /// Every acceptance in the log, with the time of its record.
+    /// Every acceptance in the log, with the time at which it was recorded.
     mutating func acceptances() throws(LedgerError) -> [AcceptanceID: Instant] {
         var found: [AcceptanceID: Instant] = [:]
         try read([Statement.listAcceptances()]) { _, rows throws(LedgerError) in

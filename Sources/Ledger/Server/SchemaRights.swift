@@ -2,20 +2,19 @@ import Core
 package import Postgres
 import SQL
 
-/// A difference between the schema or its rights and what this release creates.
+/// A difference between the actual schema or its rights and what this release creates.
 package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
-    /// Such as `deed.events`, `deed.shards.head`, `deed.now()`, `schema deed`, `role deed_service`,
-    /// `database`.
+    /// For example `deed.events`, `deed.shards.head`, `deed.now()`, `schema deed`, `role deed_service` or `database`.
     package let object: String
-    /// Such as `columns`, `trigger events_only_grow`, `function`, `query`, `owner`, `rights of PUBLIC`.
+    /// For example `columns`, `trigger events_only_grow`, `function`, `query`, `owner` or `rights of PUBLIC`.
     package let aspect: String
-    /// `nil` if nothing should be there.
+    /// `nil` if the object or aspect should not exist.
     package let expected: String?
-    /// `nil` if nothing is there.
+    /// `nil` if the object or aspect was not found.
     package let found: String?
 
-    /// Whether it is outside the schema. Deed did not create such an object, and an administrator
-    /// can change it.
+    /// Whether the difference concerns an object outside the schema. Deed did not create that object, and an
+    /// administrator can change it.
     package var isOutside: Bool { ["database", "role deed_service"].contains(object) }
 
     package var description: String {
@@ -23,13 +22,13 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
             + (remedy.map { " To repair it: \($0)" } ?? "")
     }
 
-    /// The statement or command that fixes it, if there is one.
+    /// The statement or command that fixes the difference, if there is one.
     private var remedy: String? {
         if object == "database" { return "deed migrate --service-login LOGIN" }
         return statements.isEmpty ? nil : statements.joined(separator: "; ")
     }
 
-    /// Statements that fix it, for the schema's owner.
+    /// Statements that fix the difference. The schema's owner has to run them.
     package var statements: [String] {
         if object == "database" { return [] }
         if aspect == "member of", let found { return ["revoke \(found) from deed_service"] }
@@ -48,7 +47,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// The rights and their objects, in SQL.
+    /// The rights and the objects that they apply to, in SQL.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -71,10 +70,10 @@ private struct SchemaAspect: Hashable {
 }
 
 extension Connection {
-    /// Differences from the schema that this release's migrations create: tables, views, functions,
-    /// triggers, constraints, their owners, and the rights of the service, of PUBLIC, and of others
-    /// beyond reading. Includes differences in the list of applied migrations. A newer schema is
-    /// not compared, because only the release that created it can do that.
+    /// Differences from the schema that this release's migrations create: tables, views, functions, triggers,
+    /// constraints and their owners, the rights of the service and of PUBLIC, and others' rights beyond reading.
+    /// Includes differences in the list of applied migrations. A newer schema is not compared, because only the release
+    /// that created it can do that.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         if try appliedMigrations().last.map({ $0.number > Schema.needed }) == true { return [] }
         var found = try describedSchema()
@@ -88,7 +87,7 @@ extension Connection {
         return differences.sorted { ($0.object, $0.aspect) < ($1.object, $1.aspect) }
     }
 
-    /// Rows of `deed.migrations` that are missing, superfluous, or from a different script.
+    /// Rows in `deed.migrations` that are missing, superfluous, or from a different script.
     private mutating func migrationDifferences() throws(LedgerError) -> [SchemaDifference] {
         let expected = Dictionary(
             uniqueKeysWithValues: Migration.all.map {
@@ -107,7 +106,7 @@ extension Connection {
         }
     }
 
-    /// The schema as lines, one for each aspect, as in `sql/schema.txt`.
+    /// The schema as text, with one line for each aspect, as in `sql/schema.txt`.
     package mutating func schemaLines() throws(LedgerError) -> [String] {
         try describedSchema().map { "\($0.object)\(separator)\($0.aspect)\(separator)\($1)" }
             .sorted()
@@ -147,7 +146,7 @@ extension SchemaDifference {
     }
 }
 
-// Access to the database.
+// Rights to the database.
 extension Schema {
     /// Every difference from the expected schema and rights.
     package mutating func differences() throws(LedgerError) -> [SchemaDifference] {
@@ -163,9 +162,9 @@ extension Schema {
         }
     }
 
-    /// Lets only the service's login connect, along with logins that were granted rights in the
-    /// database; `nil` if the owner serves. Processes take turns, as in a migration, because
-    /// PostgreSQL refuses the second of two concurrent changes to a database's rights.
+    /// Lets only the service's login connect, along with logins that were granted rights in the database. With `nil`,
+    /// the service uses the owner's login. Processes take turns, as in a migration, because PostgreSQL refuses the
+    /// second of two concurrent changes to a database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.beginAlone()
@@ -176,8 +175,7 @@ extension Schema {
         }
     }
 
-    /// The role that needs the right to see standbys; `nil` if no standby is required or the role
-    /// has the right.
+    /// The role that lacks the right to see standbys; `nil` if no standby is required or the role has the right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
         try link.settled { connection throws(LedgerError) in
             var owner: String?
@@ -190,7 +188,7 @@ extension Schema {
 }
 
 extension Auditor {
-    /// Changes to the schema or its rights that no migration made.
+    /// Changes to the schema or its rights that were not made by a migration.
     package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }

@@ -1,14 +1,14 @@
 package import Core
 package import Crypto
 
-/// The part of a log that was seen: the furthest end of each shard, and the server.
+/// What has been seen of a log: the furthest end of each shard, and the server.
 package struct SeenLog: Hashable, Sendable {
     /// The chain of the log's first event, which identifies the log; `nil` while it is empty.
     package var root: Digest32?
     package var server: ServerIdentity?
-    /// Losses accepted so far.
+    /// Losses that have been accepted so far.
     package var acceptances: Set<AcceptanceID> = []
-    /// The ends of shards with events.
+    /// The ends of the shards that contain events.
     package private(set) var marks: [Shard: ShardMark] = [:]
 
     package init() {}
@@ -34,7 +34,7 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Starts again at the log's end after losses were accepted. False if those losses were already known.
+    /// Starts over at the log's end after losses were accepted. Returns false if those losses were already known.
     mutating func begin(
         anew ends: [ShardMark], at identity: ServerIdentity?, accepting accepted: Set<AcceptanceID>
     ) -> Bool {
@@ -46,8 +46,8 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Merges the part that another process has seen of the same log in the same database. The
-    /// process that knows more accepted losses has the current history.
+    /// Merges what another process has seen of the same log in the same database. The process that knows of more
+    /// accepted losses has the current history.
     package mutating func merge(_ other: SeenLog) {
         if acceptances.isStrictSuperset(of: other.acceptances) { return }
         if acceptances.isStrictSubset(of: other.acceptances) {
@@ -60,7 +60,7 @@ package struct SeenLog: Hashable, Sendable {
     }
 }
 
-/// A database of a cluster, and the cluster's history. Each promotion starts a new timeline.
+/// Identifies a database in a cluster, and the cluster's history. Each promotion starts a new timeline.
 package struct ServerIdentity: Hashable, Sendable {
     package let system: String
     package let database: String
@@ -72,7 +72,7 @@ package struct ServerIdentity: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// Whether this is the other identity as it was before a promotion.
+    /// Whether this is the other identity before a promotion.
     func isEarlier(than other: ServerIdentity) -> Bool {
         system == other.system && timeline < other.timeline
     }

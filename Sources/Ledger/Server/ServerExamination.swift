@@ -2,9 +2,9 @@ package import Core
 package import Postgres
 import SQL
 
-/// The facts about a PostgreSQL server, a login and a database that a setup needs.
+/// The facts about a PostgreSQL server, a login and a database that the setup needs.
 package struct ServerExamination: Sendable {
-    /// Such as 150004.
+    /// For example 150004.
     package let version: Int64
     package let syncs: Bool
     package let writesFullPages: Bool
@@ -23,13 +23,13 @@ package struct ServerExamination: Sendable {
     package let ownsSchema: Bool
     package let hasSchema: Bool
     package let clock: Instant
-    /// How many transactions ago the oldest database was frozen.
+    /// The number of transactions since the oldest database was frozen.
     package let transactionAge: Int64
-    /// How many sessions the login and the database may have; negative for no limit.
+    /// The maximum number of sessions for the login and for the database; negative if there is no limit.
     package let loginLimit: Int64
     package let databaseLimit: Int64
 
-    /// Uses the login's own rights, since the database may have no schema yet.
+    /// Uses the login's own rights, since the database may not have a schema yet.
     package static func of(
         _ settings: ConnectionSettings
     ) throws(LedgerError) -> ServerExamination? {

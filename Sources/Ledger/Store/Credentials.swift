@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Apps' store credentials, encrypted and outside the log.
+// Apps' store credentials. They are encrypted and stored outside the log.
 extension Ledger {
     package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
         try credentials(
@@ -14,7 +14,7 @@ extension Ledger {
         try credentials(.text(project.text), .text(nil), .text(nil))
     }
 
-    /// Whether anything is sealed with the installation's key.
+    /// Whether any data is sealed with the installation's key.
     package func hasSealed() throws(Fault) -> Bool {
         try list(Statement.hasSealed()) { rows, row in rows.bool(row, 0) }.first ?? false
     }
@@ -32,7 +32,7 @@ extension Ledger {
         }
     }
 
-    /// Replaces credentials of this revision; false if others were stored in the meantime.
+    /// Replaces the credentials with this revision. Returns false if others were stored in the meantime.
     package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
         try requireWritable()
         let (app, status) = (sealed.app, sealed.status)
@@ -45,7 +45,7 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Deletes an app's credentials written before this version of its project's stream.
+    /// Deletes an app's credentials that were written before this version of its project's stream.
     package func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault) {
         try requireWritable()
         let call = Statement.forgetCredentials(
@@ -54,8 +54,8 @@ extension Ledger {
         _ = try list(call) { _, _ in () }
     }
 
-    /// Takes one call from a store's budget, which all instances share. If none is left, returns
-    /// when to try again.
+    /// Takes one call from a store's budget, which all instances share. If the budget is used up, returns when to try
+    /// again.
     package func takeStoreTurn(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant? {
         try requireWritable()
         let (app, budget) = (turn.app, turn.budget)
@@ -67,12 +67,12 @@ extension Ledger {
             (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
         }
         guard let answer = answers.first, !answer.isTaken else { return nil }
-        // Another instance has just created the row, and its instant is not visible yet.
+        // Another instance has just created the row, whose instant is not visible yet.
         guard let next = answer.next else { return now.advanced(byMilliseconds: 1000) }
         return Instant(milliseconds: next / 1000 + 1)
     }
 
-    /// Tells all instances that the store accepts no such calls before this instant.
+    /// Informs all instances that the store accepts no such calls before this instant.
     package func restStore(_ turn: StoreTurn, until: Instant) throws(Fault) {
         try requireWritable()
         let app = turn.app

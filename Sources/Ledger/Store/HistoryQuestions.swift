@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Customers whose histories are still to be requested from stores.
+// Customers whose histories have yet to be requested from stores.
 extension Ledger {
     package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
         try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in
@@ -17,8 +17,7 @@ extension Ledger {
             app.binds + [.bool(round.isFilled), .bool(round.isSlow), .bool(round.wasWhole)])
     }
 
-    /// Adds a question for each customer with a purchase in the app, in one environment or both,
-    /// shard by shard.
+    /// Adds a question for each customer who has a purchase in the app, in one environment or both, shard by shard.
     package func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault) {
@@ -51,7 +50,7 @@ extension Ledger {
         return count
     }
 
-    /// Questions of an app, newest first.
+    /// An app's questions, newest first.
     package func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion] {

@@ -2,10 +2,10 @@ package import Core
 import Postgres
 import SQL
 
-// How far stores' records have been read.
+// How far the stores' records have been read.
 extension Ledger {
-    /// A project's customers with subscriptions in these apps that are due for a store query, most
-    /// overdue first.
+    /// A project's customers with subscriptions in these apps for which the store is due to be asked, most overdue
+    /// first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int

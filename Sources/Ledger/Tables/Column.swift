@@ -3,24 +3,24 @@ import Crypto
 import JSON
 import Postgres
 
-/// A column of a table that follows from the log.
+/// A column in a table that follows from the log.
 struct Column: Sendable {
     enum Kind: String, Sendable {
         case smallint, text, bigint, instant, boolean, bytea, json, jsonb
     }
     let name: String
     let kind: Kind
-    /// Whether it also depends on the project's catalog. A job keeps it up to date.
+    /// Whether the column also depends on the project's catalog. A job keeps such columns up to date.
     private(set) var isByCatalog = false
-    /// Whether it names the row's owner.
+    /// Whether the column names the row's owner.
     private(set) var isOwner = false
-    /// Whether an index on it finds the rows.
+    /// Whether rows can be found by an index on the column.
     private(set) var isIndexed = false
-    /// Whether it must match the log. Other columns are for people and keep their first value.
+    /// Whether the column must match the log. Other columns are for people only and keep their first value.
     private(set) var isCompared = true
-    /// Whether the table contains it. The statement that writes rows may take additional columns.
+    /// Whether the table contains the column. The statement that writes rows may take additional columns.
     private(set) var isKept = true
-    /// How a commit combines an existing value with its own.
+    /// How a commit combines an existing value with its own one.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -61,10 +61,10 @@ extension Column {
         }
     }
 
-    /// A cast for bound texts.
+    /// A cast for values bound as text.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
-    /// The column's cells as a single array.
+    /// The column's cells in all rows, as a single array.
     func bind(_ rows: [Row], at place: Int) -> Bind {
         switch kind {
         case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })
@@ -75,7 +75,7 @@ extension Column {
         }
     }
 
-    /// One cell, as a place in a list. `nil` comes before all others.
+    /// A single cell, as a place in a list. `nil` comes before all other values.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -85,7 +85,7 @@ extension Column {
         }
     }
 
-    /// The cell for text from PostgreSQL.
+    /// The cell for a text that PostgreSQL returned.
     func cell(_ text: String?) -> Cell {
         switch kind {
         case .text, .json, .jsonb: .text(text)
@@ -95,20 +95,20 @@ extension Column {
         }
     }
 
-    /// A value as text for people.
+    /// The value as text for people.
     func shown(_ text: String?) -> String {
         guard let text else { return "null" }
         guard kind == .instant, let milliseconds = Int64(text) else { return text }
         return Instant(milliseconds: milliseconds).text
     }
 
-    /// Whether two texts mean the same value.
+    /// Whether two texts represent the same value.
     func isSame(_ one: String?, _ other: String?) -> Bool {
         one == other || kind == .jsonb && inOrder(one) == inOrder(other)
     }
 }
 
-/// A value of a row.
+/// A value in a row.
 enum Cell: Hashable, Sendable {
     case text(String?)
     case number(Int64?)
@@ -133,7 +133,7 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// A JSON object with sorted members, or a list, as text. Serves to compare values stored as `jsonb`.
+/// A JSON object with sorted members, or a list, as text. Used to compare values stored as `jsonb`.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

@@ -7,7 +7,7 @@ extension Column {
         .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
     ]
 }
-/// The same columns in index order.
+/// The same columns in the order of the index.
 let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
 
 extension Table {
@@ -15,8 +15,8 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes only the parts that it changed. The job rewrites the rest by the
-            // newer catalog, and must still be able to find the customer.
+            // A commit writes only the parts that it changed. The job rewrites the rest with the newer catalog, and
+            // must still be able to find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
@@ -92,7 +92,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.text)]
         } cells: { id, origin in
-            // Usually this is the newest grant.
+            // The grant is usually the newest one.
             guard let grant = origin.customer.grants.last(where: { $0.id == id }) else {
                 return nil
             }
@@ -103,7 +103,7 @@ extension Table {
                 .instant(grant.givenAt), .text(grant.givenBy?.text), .instant(revoked?.at),
                 .text(grant.revokedBy?.text), .text(revoked?.reason.text),
                 .text(revoked?.ticket?.text),
-                // The start follows from facts, which do not rewrite a grant's row.
+                // The start depends on facts, and a new fact does not rewrite a grant's row.
                 .text(grant.waits ? grant.lengthText : nil),
             ]
         })
@@ -142,12 +142,12 @@ extension OrderClosed.Cause {
     }
 }
 
-/// `["704…"]`, or `nil` for an empty list.
+/// Formatted like `["704…"]`; `nil` for an empty list.
 private func text(of accounts: [AppTransactionID]) -> String? {
     accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
 }
 
-/// `{"pro":"{[1,2),[3,)}"}`: each value is a PostgreSQL int8multirange.
+/// Formatted like `{"pro":"{[1,2),[3,)}"}`: each value is a PostgreSQL int8multirange.
 private func text(of runs: [EntitlementID: [Interval]]) -> String {
     var text: [UInt8] = [UInt8(ascii: "{")]
     text.reserveCapacity(64 * runs.count + 2)

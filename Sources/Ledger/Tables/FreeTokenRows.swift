@@ -2,16 +2,16 @@ import Core
 import Postgres
 import SQL
 
-/// A commit's changes to the tables of tokens without a customer.
+/// A commit's changes to the tables of tokens that do not belong to a customer.
 struct FreeTokenRows {
     private let known: KnownTokens
-    /// Rows that no event of their keeper supports. They are removed.
+    /// Rows to be removed because none of their keeper's events supports them.
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
-    /// Streams whose purchases stopped waiting.
+    /// Streams whose purchases have stopped waiting.
     private var released: [Stream] = []
-    /// Purchases that left their holder, or stay with it despite their tokens.
+    /// Purchases that left their holder, or that stay with it regardless of their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -19,7 +19,7 @@ struct FreeTokenRows {
         self.strays = strays
     }
 
-    /// Adds a stream's events. `origin` has the state after them.
+    /// Adds a stream's events. `origin` is the state after those events.
     mutating func add(_ events: [Event], of origin: Origin) {
         var seen = Set<PurchaseID>()
         for event in events {
@@ -33,7 +33,7 @@ struct FreeTokenRows {
                 }
                 continue
             }
-            // Most tokens belong to a customer, and those need no further lookup.
+            // Most tokens belong to a customer and need no further lookup.
             let free = purchase.tokens.filter {
                 known.owners[TokenKey($0.text, in: origin.stream)] == nil
             }
@@ -49,8 +49,7 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token counts as looked up if its owner was requested, or if only a lookup could have
-    /// brought it here.
+    /// A token counts as looked up if its owner was requested, or if it could only have come from a lookup.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool
@@ -63,10 +62,10 @@ struct FreeTokenRows {
         }
     }
 
-    /// Tokens that no other commit may assign meanwhile.
+    /// Tokens that no other commit may assign in the meantime.
     var awaited: [String?] { (waiting + carried).map { $0[2].text } }
 
-    /// Runs before customers get tokens, since no purchase may wait under those.
+    /// These calls run before customers get tokens, since no purchase may be waiting under those tokens.
     var removals: [Call] {
         let gone = strays.filter { !$0.isKept }.map(\.keeper)
         let kept = strays.filter(\.isKept).map(\.row)
@@ -77,7 +76,7 @@ struct FreeTokenRows {
         ].compactMap(\.self)
     }
 
-    /// Runs after customers' tokens are written, since it reads them.
+    /// These calls run after customers' tokens are written, since they read those tokens.
     var writes: [Call] {
         (waiting.isEmpty ? [] : [Table.unclaimedTokens.write(waiting)])
             + (carried.isEmpty ? [] : [Table.carriedTokens.write(carried)])
@@ -104,7 +103,7 @@ struct FreeTokenRows {
 }
 
 extension StrayToken {
-    /// The key of the waiting purchase's row.
+    /// The row key of the waiting purchase.
     fileprivate var row: Row {
         [
             .text(token.project.text), .text(token.environment.rawValue), .text(token.token),

@@ -2,8 +2,8 @@ import Core
 import SQL
 
 extension Table {
-    /// Purchases kept under a reserved name until a customer claims them. A state shows only
-    /// roughly how long they have been waiting.
+    /// Purchases kept under a reserved name until a customer claims them. Their states show only roughly how long they
+    /// have been waiting.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -39,7 +39,7 @@ extension Table {
             carrying.cells(isLookedAt: false)
         })
 
-    /// Account tokens of held purchases that belong to no customer yet, if they could move the purchases.
+    /// Account tokens of held purchases that do not belong to a customer yet, if they could make the purchases move.
     static let carriedTokens = Table(
         "carried_tokens",
         [
@@ -62,7 +62,7 @@ extension Table {
 }
 
 extension Origin {
-    /// The purchase that waits in this stream for a customer.
+    /// The purchase that waits in this stream until a customer claims it.
     fileprivate var kept: Purchase? {
         if !stream.customer.isReserved { return nil }
         return customer.purchases.first { $0.allIDs.contains { stream.customer == .unclaimed($0) } }
@@ -74,7 +74,7 @@ struct Carrying: Hashable {
     let token: AccountToken
     let held: HeldPurchase
 
-    /// Its key in either table. The name of an unclaimed purchase is also that of its keeper.
+    /// The row key in either table. An unclaimed purchase has the same name as its keeper.
     func name(in stream: Stream) -> Row {
         [
             .text(token.text), .text(held.purchase.store.rawValue),
@@ -86,7 +86,7 @@ struct Carrying: Hashable {
 }
 
 extension Purchase {
-    /// The purchase in the first of its apps.
+    /// The purchase, in its first app.
     fileprivate var firstHeld: HeldPurchase? {
         heldPurchases.filter { $0.purchase == id }.min { $0.app < $1.app }
     }
@@ -98,8 +98,8 @@ extension Purchase {
 }
 
 extension HeldPurchase {
-    /// A waiting purchase gets the name of its keeper, so that the row leads to the keeper,
-    /// whatever other names the purchase has.
+    /// Gives a waiting purchase the name of its keeper, so that the row leads to the keeper, whatever other names the
+    /// purchase has.
     func named(in stream: Stream) -> HeldPurchase {
         HeldPurchase(app: app, purchase: stream.customer.unclaimed ?? purchase)
     }

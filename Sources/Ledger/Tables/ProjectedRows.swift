@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Table {
-    /// Tables with rows in customers' own shards.
+    /// Tables whose rows are in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
-    /// In writing order: names with a customer come before those without one.
+    /// Tables in the order in which they are written: names with a customer come before those without one.
     static let ofNames = [
         holders, erasedPurchases, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens,
         carriedTokens,
@@ -13,14 +13,14 @@ extension Table {
     static let ofProjects = [projects, keys, apps]
 }
 
-/// A commit's changes to tables that follow from the log. Each row occurs once, in its final form.
+/// A commit's changes to the tables that follow from the log. Each row occurs once, in its final form.
 struct ProjectedRows {
     private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
     private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
     private var ofProjects = Table.ofProjects.map { ChangedRows(table: $0) }
     private var freeTokens: FreeTokenRows
     private let waitingCredits: WaitingCreditRows
-    /// Erased customers, in their previous states.
+    /// Erased customers, in their states before the erasure.
     private let erased: [Origin]
     /// Whether to write every row that follows from the catalog.
     private var isWhole = false
@@ -35,7 +35,7 @@ struct ProjectedRows {
         freeTokens = FreeTokenRows(tokens, strays: strays)
     }
 
-    /// Adds the rows changed by a stream's events. `origin` has the state after them.
+    /// Adds the rows that a stream's events changed. `origin` is the state after those events.
     mutating func add(_ events: [Event], of origin: Origin) {
         if origin.stream.isOfProject { return ofProjects.add(events, of: origin) }
         ofCustomers.add(events, of: origin)
@@ -46,7 +46,7 @@ struct ProjectedRows {
     /// Adds the customer's own row.
     mutating func add(_ origin: Origin) { ofCustomers[0].rows += Table.customers.rows(of: origin) }
 
-    /// Adds every row, including the rows that follow from the catalog.
+    /// Adds all rows, including those that depend on the catalog.
     mutating func addAll(_ origin: Origin) {
         isWhole = true
         for place in ofCustomers.indices where ofCustomers[place].table.isByCatalog {
@@ -54,7 +54,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasing runs first, so that it does not remove later records.
+    /// Erasures run first, so that they do not remove later records.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -67,7 +67,7 @@ struct ProjectedRows {
         return calls
     }
 
-    /// Runs before all calls that it protects.
+    /// These calls run before all calls that they protect.
     private var guarding: [Call] {
         let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
         let awaited = freeTokens.awaited
@@ -106,14 +106,13 @@ extension [ChangedRows] {
 extension Table {
     fileprivate var isByCatalog: Bool { columns.contains(where: \.isByCatalog) }
 
-    /// Removes a person's data from every table, except the customer's own row and the marks of
-    /// erased purchases.
+    /// Removes a person's data from every table. Only the customer's own row and the marks of erased purchases remain.
     fileprivate static func erasing(_ origins: [Origin]) -> [Call] {
         let streams = origins.map(\.stream)
         let kept = [customers, erasedPurchases]
         let rest = (ofCustomers + ofNames).filter { $0 != holders && !kept.contains($0) }
-        // Storing a store's answer about a purchase locks the purchase's holder. The answer is
-        // therefore stored either before the rest is removed, or never.
+        // Storing a store's answer about a purchase locks the purchase's holder. The answer is therefore either stored
+        // before the rest is removed, or not stored at all.
         return [
             holders.removeRows(of: origins), Statement.eraseKeptStates(streams),
             Statement.eraseCustomers(streams),
@@ -121,22 +120,22 @@ extension Table {
             + rest.compactMap { $0.clear(streams) ?? $0.removeRows(of: origins) }
     }
 
-    /// Removes the rows of these states; `nil` if there are none.
+    /// Removes the rows that follow from these states; `nil` if there are none.
     private func removeRows(of origins: [Origin]) -> Call? {
         let gone = origins.flatMap(rows)
         return gone.isEmpty ? nil : remove(gone)
     }
 
-    /// Calls that rewrite every row of these customers that follows from the catalog. Their kept
-    /// states are replaced when they grow.
+    /// Calls that rewrite every row of these customers that depends on the catalog. Their kept states are replaced when
+    /// they grow.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
         return [Statement.dropKeptStates(streams)] + tables.compactMap { $0.clear(streams) }
             + tables.rewriting(origins)
     }
 
-    /// Calls that rewrite a project's rows. Only the project's row shows that its customers are
-    /// projected, so it is never removed.
+    /// Calls that rewrite a project's rows. The project's row is never removed, because nothing else shows that the
+    /// project's customers are projected.
     static func rewriting(_ project: ProjectID, _ state: ProjectState) -> [Call] {
         let origin = Origin(project, state)
         let cleared = state.exists ? [keys, apps] : ofProjects

@@ -19,7 +19,7 @@ extension Table {
         } name: { id, _ in
             [.text(id.store.rawValue), .text(id.original.text)]
         } cells: { id, origin in
-            // The most recently started transaction determines product, dates and state.
+            // The most recently started transaction determines the product, dates and state.
             guard let purchase = origin.customer.purchase(id), purchase.id == id,
                 let newest = purchase.newest
             else { return nil }
@@ -37,7 +37,7 @@ extension Table {
 }
 
 extension Event {
-    /// The purchase that arrived or left, or that the event's fact is about.
+    /// The purchase that was attached or detached, or that the event's fact is about.
     var changedPurchase: PurchaseID? {
         switch self {
         case .purchaseAttached(let attached): attached.purchase
@@ -77,7 +77,7 @@ private func row(of fact: TransactionFact, isReplaced: Bool) -> JSON {
 }
 
 extension WordCodable {
-    /// The word for the value, or `unknown_` and the store's own value.
+    /// The word for the value, or `unknown_` followed by the store's own value.
     fileprivate var word: String {
         unknown.map { "unknown_\($0)" } ?? Self.words.first { $0.value == self }?.word ?? "unknown"
     }

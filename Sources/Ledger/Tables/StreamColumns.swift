@@ -1,7 +1,7 @@
 import Core
 import Postgres
 
-/// The first four columns of every table keyed by customer.
+/// The first four columns of every table that is keyed by customer.
 func streamColumns(_ streams: [Stream]) -> [Bind] {
     [
         .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),
@@ -10,7 +10,7 @@ func streamColumns(_ streams: [Stream]) -> [Bind] {
 }
 
 extension Statement {
-    /// A call with rows keyed by customer.
+    /// Calls the statement with rows keyed by customer.
     func callAsFunction(_ streams: [Stream], _ columns: Bind...) -> Call {
         Call(statement: self, binds: streamColumns(streams) + columns)
     }

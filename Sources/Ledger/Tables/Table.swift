@@ -7,8 +7,8 @@ final class Table: Sendable {
     let statements: TableStatements
     private let source: RowSource?
 
-    /// The key's columns come first; `order` is their order in the key's index. Without a source,
-    /// no state determines which rows exist.
+    /// The key's columns come first. `order` is their order in the key's index. If there is no source, the states do
+    /// not determine which rows exist.
     init(
         _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
         source: RowSource? = nil
@@ -19,15 +19,15 @@ final class Table: Sendable {
     }
 
     var name: String { shape.name }
-    /// Its name in a finding.
+    /// The table's name, as shown in a finding.
     var title: String { "deed.\(name)" }
     var columns: [Column] { shape.columns }
     var followsFromState: Bool { source != nil }
 
-    /// Every row that follows from a state.
+    /// All rows that follow from a state.
     func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
 
-    /// Rows changed by events, taken from the state after all of them.
+    /// The rows that the events changed, taken from the state after all of the events.
     func changes(by events: [Event], in origin: Origin) -> RowChanges {
         source?.changes(events, origin, shape) ?? RowChanges()
     }
@@ -38,7 +38,7 @@ extension Table: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The origin of rows: the state after a stream's events, and that of its project.
+/// What rows are made from: the state after a stream's events, and the state of its project.
 struct Origin {
     let stream: Stream
     let customer: CustomerState
@@ -50,7 +50,7 @@ struct Origin {
         self.project = project
     }
 
-    /// A project's own stream.
+    /// The origin of the rows for a project's own stream.
     init(_ project: ProjectID, _ state: ProjectState) {
         self.init(.ofProject(project), CustomerState(), by: state)
     }
@@ -58,17 +58,17 @@ struct Origin {
 
 struct RowChanges {
     var rows: [Row] = []
-    /// The removed rows, by key and owner.
+    /// The rows to remove, by key and owner.
     var gone: [Row] = []
 }
 
-/// Determines which things in a state become rows, one each.
+/// Determines which things in a state become rows. Each thing becomes one row.
 struct RowSource: Sendable {
     fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
     fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
-    /// Each row starts with the thing's name, which contains the key and the owner. Further cells
-    /// exist while the state has the thing.
+    /// Each row starts with the thing's name, which contains the key and the owner. The other cells exist as long as
+    /// the state contains the thing.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },
@@ -80,7 +80,7 @@ struct RowSource: Sendable {
             name: name, cells: cells)
     }
 
-    /// The same, for events that may change several things.
+    /// Like the initializer above, but for events that may change several things.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         eachChangedBy changed: @escaping @Sendable (Event, Origin) -> [Thing],

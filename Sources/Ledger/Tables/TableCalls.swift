@@ -2,7 +2,7 @@ import Core
 import Postgres
 
 extension Table {
-    /// Writes rows as a commit does.
+    /// Writes rows in the same way as a commit.
     func write(_ rows: [Row]) -> Call { call(statements.write, columns, rows) }
 
     /// Writes rows over existing ones.
@@ -11,7 +11,7 @@ extension Table {
     /// Removes the rows with these keys and owners.
     func remove(_ rows: [Row]) -> Call { call(statements.remove, shape.identity, rows) }
 
-    /// Removes all rows of these customers; `nil` if no index finds them.
+    /// Removes all rows of these customers; `nil` if they cannot be found by an index.
     func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
 
     /// Removes all rows of customers with these names.
@@ -22,13 +22,13 @@ extension Table {
         return call(statement, path, names)
     }
 
-    /// Reads the rows of these customers, or rows by key if no index finds customers' rows.
+    /// Reads the rows of these customers. If customers' rows cannot be found by an index, reads rows by key.
     func read(_ streams: [Stream], keys: [Row]) -> Call {
         guard let path = shape.path else { return call(statements.read, shape.key, keys) }
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to `limit` rows after `last` in key order, from one shard if rows are in shards.
+    /// Lists up to `limit` rows after `last` in key order, from one shard if the rows are in shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -50,7 +50,7 @@ extension Table {
     }
 }
 
-/// A row with every column as text. A row that was found may be damaged.
+/// A row with every column as text. A row read from the database may be damaged.
 struct RowText {
     let key: [String]
     let values: [String?]
@@ -74,10 +74,10 @@ extension Table {
         columns.firstIndex { $0.name == column }.flatMap { row.values[$0] }
     }
 
-    /// The row as it would be written.
+    /// The row in the form in which it would be written.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// A text that identifies the row for people. A key appears with the id that lists show.
+    /// A text that identifies the row for people. Keys are shown by the id that lists show.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")

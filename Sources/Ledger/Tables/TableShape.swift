@@ -3,13 +3,13 @@ import Core
 /// The cells of a row, in the order of its table's columns.
 typealias Row = [Cell]
 
-/// A table's name, its columns, and the index that finds its rows.
+/// A table's name, its columns, and the index by which its rows are found.
 struct TableShape: Sendable {
     /// Where rows are stored.
     enum Kind {
         /// In their customer's shard.
         case ofCustomers
-        /// Under names that are unique in a project and environment, whatever the customer's shard.
+        /// Under names that are unique in a project and environment, whichever shard the customer is in.
         case ofNames
         case ofProjects
     }
@@ -41,7 +41,7 @@ struct TableShape: Sendable {
     /// The key, with the row's owner if the key does not include it.
     var identity: [Column] { key + columns.dropFirst(order.count).prefix(while: \.isOwner) }
 
-    /// The columns that find a stream's rows; `nil` if no index does.
+    /// The columns by which a stream's rows are found; `nil` if there is no such index.
     var path: [Column]? {
         switch kind {
         case .ofCustomers: Array(columns.prefix(4))
@@ -50,14 +50,14 @@ struct TableShape: Sendable {
             if let owner = columns.first(where: \.isOwner) {
                 owner.isIndexed ? columns.prefix(2) + [owner] : nil
             } else {
-                // An unclaimed purchase's rows are found by the purchase, because its keeper is named after it.
+                // An unclaimed purchase's rows are found by the purchase, because its keeper has the purchase's name.
                 columns.filter { Self.keeper.contains($0.name) }
             }
         }
     }
     private static let keeper = ["project", "environment", "store", "original"]
 
-    /// The first cells of a stream's rows.
+    /// The first cells in a stream's rows.
     func lead(of stream: Stream) -> Row {
         let names: Row = [.text(stream.project.text), .text(stream.environment.rawValue)]
         return switch kind {
@@ -68,7 +68,7 @@ struct TableShape: Sendable {
         }
     }
 
-    /// The cells that find a stream's rows; `nil` if it can have none.
+    /// The cells by which a stream's rows are found; `nil` if the stream cannot have rows.
     func path(of stream: Stream) -> Row? {
         let lead = lead(of: stream)
         if kind == .ofCustomers { return lead }
@@ -81,7 +81,7 @@ struct TableShape: Sendable {
 }
 
 extension Stream {
-    /// The purchase that this reserved customer keeps.
+    /// The purchase kept by this reserved customer.
     fileprivate var keptPurchase: PurchaseID? {
         let prefix = CustomerID.noCustomer.text
         return customer.text.hasPrefix(prefix)

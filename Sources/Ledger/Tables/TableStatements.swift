@@ -7,11 +7,11 @@ enum Writing {
     case over
     /// Leaves an existing row as it is.
     case once
-    /// Expects that no such row exists. An existing one violates the key.
+    /// Expects that the row does not exist yet. An existing row violates the key.
     case new
-    /// With a statement that refuses rows of other owners.
+    /// Uses a statement that refuses rows of other owners.
     case claiming(Statement)
-    /// With a statement that skips forbidden rows. Repairs use it as well.
+    /// Uses a statement that skips forbidden rows. Repairs use it as well.
     case sifting(Statement)
 }
 
@@ -20,9 +20,9 @@ struct TableStatements: Sendable {
     let write: Statement
     /// Writes rows over existing ones.
     let rewrite: Statement
-    /// Removes by key and owner.
+    /// Removes rows by key and owner.
     let remove: Statement
-    /// Removes the rows that a customer's path finds.
+    /// Removes the rows found by a customer's path.
     let clear: Statement?
     let read: Statement
     let walk: Statement
@@ -105,7 +105,7 @@ extension TableShape {
             ])
     }
 
-    /// The columns of a list. For tables in customers' shards, only the key.
+    /// The columns that a list returns. For tables in customers' shards, these are only the key's columns.
     fileprivate var listed: [Column] { kind == .ofCustomers ? key : columns.filter(\.isKept) }
 }
 

@@ -1,8 +1,8 @@
 import Core
 
 extension Table {
-    /// Names of transactions that lead to a holder. Excludes the purchase's own id, which `holders`
-    /// has. Includes names of purchase tokens that are not their purchase's first.
+    /// Transaction names that lead to a holder. The purchase's own id is excluded, because `holders` already contains
+    /// it. Purchase tokens other than a purchase's first one are included.
     static let transactionNames = Table(
         "transaction_names",
         [
@@ -32,7 +32,7 @@ private struct TransactionName: Hashable {
     let transaction: TransactionID
     let lineItem: String?
 
-    /// A receipt's line item counts unless a signed statement has one.
+    /// The line item from a receipt is used unless a signed statement has one.
     init(_ evidence: TransactionEvidence, in purchase: PurchaseID) {
         let fact = evidence.effective
         (app, self.purchase, transaction) = (fact.app, purchase, fact.transaction)
@@ -44,12 +44,13 @@ private struct TransactionName: Hashable {
         (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }
 
-    /// Whether the transaction has a name other than the purchase's, and so needs a row.
+    /// Whether the transaction needs a row because it has a name other than the purchase's.
     var isNeeded: Bool { transaction != purchase.original || lineItem != nil }
 }
 
 extension Purchase {
-    /// The transactions under each name that the purchase ever had: a row under a former name also leads to it.
+    /// The transactions under each name that the purchase has ever had, since a row under a former name also leads to
+    /// the purchase.
     fileprivate var transactionNames: [TransactionName] {
         allIDs.flatMap { transactionNames(under: $0) }
     }
@@ -73,7 +74,7 @@ extension CustomerState {
         guard let evidence = purchase(fact.purchase)?.evidence.last(where: { $0.isOf(fact) })
         else { return [] }
         let name = TransactionName(evidence, in: fact.purchase)
-        // The first fact about a transaction has no earlier row to remove.
+        // The first fact about a transaction never has an earlier row to remove.
         if case .purchaseMade = event, !name.isNeeded { return [] }
         return [name]
     }

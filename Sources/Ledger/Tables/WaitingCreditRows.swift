@@ -2,7 +2,7 @@ import Core
 import Postgres
 
 extension Table {
-    /// Transactions that may add to a balance, recorded before the catalog knew their product.
+    /// Transactions that may add to a balance but were recorded before the catalog knew their product.
     static let waitingCredits = Table(
         "waiting_credits",
         Column.ofStream + [
@@ -10,7 +10,7 @@ extension Table {
         ], key: streamKey + ["store", "original", "transaction_id"], writing: .once)
 }
 
-/// Rows of `waiting_credits`, determined while the catalog of their time is known.
+/// Rows of `waiting_credits`, determined while the catalog of the transactions' time is known.
 struct WaitingCreditRows {
     private(set) var credits: [WaitingCredit] = []
     private var streams: [Stream] = []
@@ -21,8 +21,8 @@ struct WaitingCreditRows {
         let credit: WaitingCredit
     }
 
-    /// Notes a transaction at its first event, unless the catalog of that time knows its product.
-    /// An unclaimed purchase needs a customer first.
+    /// Notes a transaction at its first event, unless the catalog of that time knows its product. An unclaimed purchase
+    /// must first get a customer.
     mutating func add(_ event: Event, of stream: Stream, by catalog: Catalog) {
         if stream.customer.isReserved { return }
         switch event {
@@ -43,7 +43,7 @@ struct WaitingCreditRows {
         streams.append(stream)
     }
 
-    /// The rows without those of erased customers.
+    /// The rows, except those of erased customers.
     func rows(erased: [Stream] = []) -> [Row] {
         zip(streams, credits).filter { !erased.contains($0.0) }.map { stream, credit in
             Table.waitingCredits.shape.lead(of: stream) + [

@@ -4,11 +4,10 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The maximum number of events that are examined when only some match.
+    /// The maximum number of events that are examined when not all of them match.
     private static let actLook = 10_000
 
-    /// Up to `limit` matching acts, newest first, after a place in the trail. Excludes acts of
-    /// `others`.
+    /// Up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
     package func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
         without others: [Actor]
@@ -27,7 +26,7 @@ extension Ledger {
             let place = TrailPlace.act(
                 Instant(milliseconds: rows.int8(row, 7)),
                 Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1)))
-            // The trail continues after unreadable rows.
+            // Even if some rows were unreadable, the trail continues after them.
             guard rows.bool(row, 9) else {
                 return (act: RecordedAct?.none, place: place, fits: false)
             }
@@ -36,7 +35,7 @@ extension Ledger {
             } _: { rows, row throws(LedgerError) -> RecordedAct in
                 try RecordedAct(rows, row, of: project)
             }
-            // Items that move along with a customer have their own tickets.
+            // Items that move together with a customer have their own tickets.
             let isOfCase = filter.ticket == nil || act?.why.ticket == filter.ticket?.text
             return (act: isOfCase ? act : nil, place: place, fits: true)
         }
@@ -48,7 +47,7 @@ extension Ledger {
             lookedUntil: isShortened ? fitting.last?.place : rows.first { !$0.fits }?.place)
     }
 
-    /// Up to `limit` matching refused calls, newest first, after a place in the trail.
+    /// Up to `limit` matching refused calls after a place in the trail, newest first.
     package func refusedCalls(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
         since: Instant
@@ -120,7 +119,7 @@ extension RecordedAct {
 }
 
 extension RecordedAct.Why {
-    /// Taken from the payload itself, or from its cause for moving a purchase or closing an order.
+    /// Read from the payload itself or, for a moved purchase or a closed order, from its cause.
     fileprivate init(ofPayload text: String) {
         let payload = try? JSON.read(text)
         let cause = payload?["cause"]
@@ -131,7 +130,7 @@ extension RecordedAct.Why {
 }
 
 extension TrailPlace? {
-    /// Acts after this place come before this bound.
+    /// Acts that follow this place in the trail are before this bound.
     fileprivate var actBound: (at: Int64, shard: Int16, sequence: Int64) {
         switch self {
         case nil: (.max, .max, .max)
@@ -141,7 +140,7 @@ extension TrailPlace? {
         }
     }
 
-    /// Refused calls after this place come before this bound.
+    /// Refused calls that follow this place in the trail are before this bound.
     fileprivate var refusalBound: (at: Int64, id: String) {
         switch self {
         case nil: (.max, "")
@@ -152,6 +151,6 @@ extension TrailPlace? {
 }
 
 extension Ticket {
-    /// The member as a payload contains it. Inside a text, its quotes would be escaped.
+    /// The member as it appears in a payload. Inside a JSON string, the quotes would be escaped.
     fileprivate var member: String { "\"ticket\":" + JSON.string(text).text }
 }

@@ -2,8 +2,8 @@ package import Core
 import Postgres
 import SQL
 
-/// Finds customers with due work that no call requests. The rows are read without locks, since the
-/// customers' own events decide what to do.
+/// Finds customers with due work that no call has requested. The rows are read without locks, since the customers' own
+/// events determine what to do.
 extension Ledger {
     package func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)] {
         let look = published.begin()
@@ -24,7 +24,7 @@ extension Ledger {
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer] {
-        // A project's own run looks for due work that the usual checks missed.
+        // A project's own run also looks for due work that the usual checks missed.
         let passed = project == nil ? published.passed(shard) : .min
         let place: [Bind] = [
             .int8(last?.at.milliseconds ?? passed), .text(last?.stream.customer.text ?? ""),
@@ -62,8 +62,8 @@ extension Ledger {
         }
     }
 
-    /// The first page locks the shard and thus waits for all commits that may have read the older
-    /// catalog. Later commits read the new one.
+    /// The first page locks the shard and thus waits for all commits that may have read the older catalog. Later
+    /// commits read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {
@@ -91,7 +91,7 @@ extension Ledger {
     private func awaitCommits(in shard: Shard) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
-                // Rolled back to avoid waiting for a standby.
+                // Rolled back, because a commit might have to wait for a standby.
                 try connection.execute([
                     Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
                     Statement.rollback(),

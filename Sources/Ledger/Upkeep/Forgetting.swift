@@ -3,17 +3,17 @@ import JSON
 import Postgres
 import SQL
 
-/// What goes when it is old. Nothing rests on it, and none of it follows from the log.
+/// Rows that are deleted once they are old. They do not follow from the log, and no other data depends on them.
 package enum OldRows: String, CaseIterable, Sendable {
-    /// Events that were moved aside.
+    /// Events that were quarantined.
     case quarantined
-    /// Places in stores' books.
+    /// Places in the stores' histories.
     case histories
-    /// Budgets of store calls.
+    /// Budgets for store calls.
     case budgets
     case leases
 
-    /// Deletes a page of those unused since an instant, and returns how many went.
+    /// Deletes a page of the rows that have not been used since an instant, and returns the number deleted.
     fileprivate func call(_ instant: Instant, limit: Int64) -> Call {
         let time = instant.milliseconds
         return switch self {
@@ -25,13 +25,13 @@ package enum OldRows: String, CaseIterable, Sendable {
     }
 }
 
-/// A page of old evidence.
+/// The result of deleting a page of old evidence.
 package enum OldEvidence: Hashable, Sendable {
-    /// Everything filed up to that instant was looked at, and so many pieces went.
+    /// All evidence filed up to that instant has been examined, and `gone` pieces were deleted.
     case passed(Instant, gone: Int64)
-    /// There is no older evidence.
+    /// There is no older evidence left.
     case none
-    /// Commits under way may rest on it.
+    /// Commits in progress may be based on the evidence.
     case busy
 }
 
@@ -40,7 +40,7 @@ extension Ledger {
     private static let noteName = "forgetting"
     private static let noteMember = "evidence_until"
 
-    /// Deletes a page of what was unused since an instant.
+    /// Deletes a page of rows that have not been used since an instant.
     package func forget(
         _ rows: OldRows, before instant: Instant
     ) throws(Fault) -> (count: Int64, isLast: Bool) {
@@ -52,8 +52,8 @@ extension Ledger {
         return (gone, gone < Ledger.forgottenPage)
     }
 
-    /// Deletes evidence on which no event rests: a page of what was filed after an instant and
-    /// before another.
+    /// Deletes evidence on which no event is based: one page of the evidence filed after one instant and before
+    /// another.
     package func forgetEvidence(
         after place: Instant, before instant: Instant
     ) throws(Fault) -> OldEvidence {
@@ -63,7 +63,7 @@ extension Ledger {
         return try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
                 var found = OldEvidence.busy
-                // A lost commit is done again.
+                // If the commit is lost, the work is done again.
                 let calls = [
                     Statement.begin(), ConnectionSettings.losableTransaction(), forget,
                     Statement.commit(),
@@ -76,7 +76,7 @@ extension Ledger {
         }
     }
 
-    /// The instant up to which evidence was looked at: what was filed earlier stays.
+    /// The instant up to which evidence has been examined. Evidence that was filed earlier stays.
     package func evidenceForgottenUntil() throws(Fault) -> Instant {
         let note = try lastDone(Ledger.noteName).flatMap { try? JSON.read($0.says) }
         return note?[Ledger.noteMember]?.integer.map(Instant.init(milliseconds:)) ?? .distantPast
@@ -87,15 +87,15 @@ extension Ledger {
         try self.note(done: Ledger.noteName, says: note.text)
     }
 
-    /// Deletes what was seen of logs that no service has worked with since an instant. Returns how
-    /// many. Deletes nothing while the machine's clock is known to be wrong.
+    /// Deletes what was seen of logs that no service has worked with since an instant. Returns the number deleted.
+    /// Deletes nothing while the machine's clock is known to be wrong.
     package func forgetSeenLogs(before instant: Instant) -> Int {
         barrier == nil ? known.forgetOthers(before: instant) : 0
     }
 }
 
 extension Instant {
-    /// The nearest number if there is none.
+    /// The instant in microseconds, or the nearest number that can be represented.
     fileprivate var microseconds: Int64 {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
         return overflow ? (milliseconds < 0 ? .min : .max) : product

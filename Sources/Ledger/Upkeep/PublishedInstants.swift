@@ -2,30 +2,28 @@ import Core
 import Synchronization
 import Threading
 
-/// For each shard, the instant before which nothing is left to publish, as far as checks of the
-/// rows have shown. A long-lived snapshot keeps the entries of everything published since, and each
-/// check would otherwise walk over them.
+/// For each shard, the instant before which nothing is left to publish, as far as checks of the rows have shown. While
+/// there is a long-lived snapshot, index entries stay even after their instants are published, and each check would
+/// otherwise have to step over them again.
 ///
-///
-/// No clock matters here. A check that finds a shard's first boundary has seen that no boundary
-/// lies before it. Rows that it does not see belong to commits that lock the shard later. Those
-/// have published everything up to the shard's last instant of recording, which never runs
-/// backwards, so their boundaries come after it. That holds only for the same log. After a new
-/// connection, and once in a while, a check starts from the beginning, so that it also finds rows
-/// that something other than a commit wrote.
+/// The result does not depend on a clock. A check that finds a shard's first boundary has seen that there is no
+/// boundary before it. Rows that the check does not see belong to commits that lock the shard later. Those commits have
+/// published everything up to the shard's last instant of recording, which never moves backwards, so their boundaries
+/// come after it. This holds only within the same log. After a new connection, and once in a while, a check starts from
+/// the beginning. It then also finds rows that were not written by a commit.
 final class PublishedInstants: Sendable {
-    /// How often a check starts from the beginning, in milliseconds.
+    /// How often, in milliseconds, a check starts from the beginning.
     private static let pause: Int64 = 3_600_000
 
     struct Look {
-        /// For each shard, in order.
+        /// The instant for each shard, in order of the shards.
         let passed: [Int64]
         fileprivate let edition: Int
         fileprivate let isWhole: Bool
     }
     private struct State {
         var passed = [Int64](repeating: .min, count: Shard.count)
-        /// How often everything has been forgotten.
+        /// How many times all instants have been forgotten.
         var edition = 0
         /// When a check last started from the beginning.
         var wholeAt: Int64?
@@ -39,7 +37,7 @@ final class PublishedInstants: Sendable {
 
     func passed(_ shard: Shard) -> Int64 { state.withLock { $0.passed[Int(shard.number)] } }
 
-    /// Where a check starts now.
+    /// Where a check has to start now.
     func begin() -> Look {
         state.withLock { state in
             let isWhole = state.wholeAt.map { time() - $0 >= PublishedInstants.pause } ?? true
@@ -50,7 +48,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// Records the findings of a check in one snapshot: each shard's first boundary and last instant of recording.
+    /// Records what a check found in one snapshot: each shard's first boundary and last instant of recording.
     func note(_ found: [(shard: Shard, at: Instant?, recordedAt: Instant)], by look: Look) {
         state.withLock { state in
             guard state.edition == look.edition else { return }
@@ -63,7 +61,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// Makes the next check start from the beginning, because this may be a different log.
+    /// Makes the next check start from the beginning, because this may now be a different log.
     func forget() {
         state.withLock { state in
             state.passed = [Int64](repeating: .min, count: Shard.count)

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// The data stored about webhooks besides their events: sealed secrets, progress, waiting customers.
+// The data stored about webhooks besides their events: sealed secrets, progress and waiting customers.
 extension Ledger {
     package func webhookSecrets(
         of project: ProjectID? = nil, _ id: WebhookID? = nil
@@ -23,8 +23,8 @@ extension Ledger {
         }
     }
 
-    /// Replaces the sealed secrets for this revision; false if others were stored in the meantime.
-    /// A new webhook starts at the cursor.
+    /// Replaces the sealed secrets with this revision. Returns false if others were stored in the meantime. A new
+    /// webhook starts at the cursor.
     package func putWebhookSecrets(
         _ sealed: SealedWebhook, from cursor: String?
     ) throws(Fault) -> Bool {
@@ -35,7 +35,7 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Projects with stored secrets of a webhook.
+    /// Projects that have stored secrets for a webhook.
     package func projectsWithWebhooks() throws(Fault) -> Set<ProjectID> {
         let found = try readable(
             Statement.listWebhookProjects(),
@@ -83,7 +83,7 @@ extension Ledger {
         return standings
     }
 
-    /// How many of the project's events follow the places.
+    /// The number of the project's events after the places.
     private func lag(
         behind places: [Int64], heads: [Int64], of project: ProjectID
     ) throws(Fault) -> Int64 {
@@ -94,7 +94,7 @@ extension Ledger {
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
     }
 
-    /// Waiting customers, those with the oldest events first.
+    /// Waiting customers. Those with the oldest events come first.
     package func waitingCustomers(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WaitingCustomer] {
@@ -140,8 +140,8 @@ extension Ledger {
         return try page(after: [.int8(number)], limit: limit, listed)
     }
 
-    /// Stores a webhook's progress completely or not at all. False if the lease was taken over or
-    /// the webhook is gone.
+    /// Stores a webhook's progress completely or not at all. Returns false if the lease was taken over or the webhook
+    /// no longer exists.
     package func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool {
         try requireWritable()
         let (place, waiting, tried) = (progress.place, progress.waiting, progress.attempts)
@@ -172,8 +172,7 @@ extension Ledger {
 
 // Replays.
 extension Ledger {
-    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too
-    /// many.
+    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too many replays.
     package func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]? {

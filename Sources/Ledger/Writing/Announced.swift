@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many commands will soon reach the committers. Workers are still judging their evidence.
+/// The number of commands that will soon reach the committers. Their evidence is still being judged by workers.
 final class Announced: Sendable {
     private let count = Atomic(0)
     private let many: Int
@@ -11,7 +11,7 @@ final class Announced: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// Whether each committer can soon expect several commands.
+    /// Whether each committer can expect several commands soon.
     var areMany: Bool { value >= many }
 
     func change(by change: Int) { count.add(change, ordering: .relaxed) }

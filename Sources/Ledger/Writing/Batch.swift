@@ -9,7 +9,7 @@ struct ShardHead {
     var recordedAt: Instant
 }
 
-/// An event that is decided but not written yet.
+/// An event that has been decided but not written yet.
 struct NewEntry {
     let header: EventHeader
     let event: Event
@@ -23,36 +23,36 @@ struct NewEntry {
     }
 }
 
-/// Decides commands one after another in memory, on streams that are locked in the database. It is
-/// pure: loaded data go in, and data to write come out.
+/// Decides commands one after another in memory, on streams that are locked in the database. It is pure: its input is
+/// the loaded data, and its output is the data to write.
 struct Batch {
     let now: Instant
-    /// The log's format when its shards were locked.
+    /// The log's format at the time its shards were locked.
     let format: LogFormat
     private(set) var heads: [Shard: ShardHead]
     private(set) var folds: [Stream: Fold] = [:]
-    /// Faults of streams with unreadable events. Nothing is decided about these.
+    /// Faults in streams with unreadable events. Commands about these streams are not decided.
     private(set) var unreadable: [Stream: Fault] = [:]
-    /// Streams that were not loaded to the end.
+    /// Streams whose latest events were not loaded.
     private var behind: Set<Stream> = []
     private(set) var holders: Holders
     private(set) var entries: [NewEntry] = []
     private(set) var evidence: [KeptEvidence] = []
     private(set) var waitingCredits = WaitingCreditRows()
-    /// Purchases that wait under a token according to a row, but not to their keeper's events.
+    /// Purchases that wait under a token according to a row, but not according to their keeper's events.
     private(set) var strays: [StrayToken] = []
     private(set) var tokens = KnownTokens()
-    /// Further work on the tables, in the order of the decisions.
+    /// Further changes to the tables, in the order of the decisions.
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
-    /// Waiting credits of streams that settle them.
+    /// The waiting credits of streams that settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
-    /// Customers erased by this batch, in their previous states. Later commands about them go into
-    /// another batch.
+    /// Customers erased by this batch, in their previous states. Later commands about these customers go into another
+    /// batch.
     private(set) var erased: [Stream: CustomerState] = [:]
-    /// Purchases that may never have a holder again, and the customers whose erasures require that.
+    /// Purchases that may never have a holder again, and the customers whose erasures are the reason.
     private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
-    /// The log's records of causes that are not in memory.
+    /// What the log records about causes that are not in memory.
     var earlierCauses = EarlierCauses()
 
     init(
@@ -64,7 +64,7 @@ struct Batch {
         self.holders = holders
     }
 
-    /// The ends of the shards that the batch writes.
+    /// The ends of the shards to which the batch writes.
     var marks: [ShardMark] {
         heads.map { ShardMark(shard: $0.key, head: $0.value.sequence, chain: $0.value.chain) }
     }
@@ -78,16 +78,16 @@ struct Batch {
         folds[stream] = fold
     }
 
-    /// Applies an event that was recorded after the loaded fold.
+    /// Applies an event that was recorded after those in the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // Removed from the dictionary so that it can be changed in place.
+        // Removed from the dictionary so that the fold can be changed in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
     }
 
-    /// Applies an event recorded after the loaded ones. An unreadable one blocks only commands
-    /// about its own stream.
+    /// Applies an event recorded after those already loaded. An unreadable event blocks only commands about its own
+    /// stream.
     mutating func load(_ row: EventRow) {
         if unreadable[row.stream] != nil || behind.contains(row.stream) { return }
         do throws(LedgerError) {
@@ -99,7 +99,7 @@ struct Batch {
         }
     }
 
-    /// Notes loaded streams that cannot be complete.
+    /// Notes the loaded streams that cannot be complete.
     mutating func examine(_ streams: [Stream]) {
         for stream in streams {
             guard let lack = folds[stream]?.lack else { continue }
@@ -134,8 +134,7 @@ struct Batch {
         forgotten[mark] = customer
     }
 
-    /// The customer whose erasure, according to a row, means that the purchase may never have a
-    /// holder again.
+    /// If a row says that the purchase may never have a holder again, the customer whose erasure is the reason.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
         if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
@@ -146,14 +145,14 @@ struct Batch {
         credits[stream, default: []].append(credit)
     }
 
-    /// Notes tokens whose owners were looked up.
+    /// Notes the tokens whose owners were looked up.
     mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
         replayed[replay] = events
     }
 
-    /// Decides a command on the states after the previous ones.
+    /// Decides a command on the states that result from the previous commands.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
         let late =
@@ -174,7 +173,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// A customer erased in this batch, or since the rows were read, no longer has tokens.
+    /// Customers erased in this batch, or since the rows were read, no longer own tokens.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokenKeys {
             guard let owner = tokens.owners[key] else { continue }
@@ -185,8 +184,8 @@ struct Batch {
         }
     }
 
-    /// If a purchase still waits under a claimed token, only a row says that it waits there. Such a
-    /// row would block the token permanently.
+    /// If a purchase still waits under a claimed token, only a row says so. Such a row would block the token
+    /// permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -224,7 +223,7 @@ struct Batch {
         return new.map(\.recorded)
     }
 
-    /// The project of a stream, including this batch's changes.
+    /// A stream's project, including this batch's changes.
     func project(of stream: Stream) -> ProjectState {
         folds[.ofProject(stream.project)]?.state.project ?? ProjectState()
     }
@@ -243,7 +242,7 @@ struct Batch {
 }
 
 extension Batch {
-    /// Appends the decision completely or not at all.
+    /// Appends all events of the decision, or none.
     private mutating func append(
         _ decision: Decision, of command: Command
     ) throws(Undecided) -> [RecordedEvent] {
@@ -297,8 +296,8 @@ extension Batch {
         return events
     }
 
-    /// Refuses an erasure if this batch has already changed the customer: the erasure would not
-    /// find the rows.
+    /// Refuses an erasure if this batch has already changed the customer, because the erasure would not find the rows
+    /// of that change.
     private mutating func beginErasure(
         by decision: Decision, _ streams: [Stream]
     ) throws(Undecided) {
@@ -311,7 +310,7 @@ extension Batch {
         for (stream, _) in erasing { erased[stream] = folds[stream]?.state.customer }
     }
 
-    /// Streams with events in the decision, without duplicates.
+    /// Streams that the decision gives events to, without duplicates.
     private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
         if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
         var seen = Set<Stream>()
@@ -362,20 +361,20 @@ extension Batch {
     }
 }
 
-/// The cause of an event, and its actor.
+/// An event's cause and actor.
 struct EventCause {
     let actor: Actor
     let text: String
     let digest: [UInt8]
-    /// Its index among the cause's events in one stream.
+    /// The event's index among the cause's events in one stream.
     let index: Int16
-    /// The digest of the evidence behind the event.
+    /// The digest of the evidence on which the event is based.
     let evidence: [UInt8]?
 }
 
 extension Command {
-    /// The cause of events in other customers' streams. It differs from all of their own causes and
-    /// does not reveal whose command it was.
+    /// The cause recorded for events in other customers' streams. It differs from all of their own causes and does not
+    /// reveal whose command it was.
     fileprivate var linkedCause: String {
         let parts = [
             stream.project.text, stream.environment.rawValue, stream.customer.text, cause.text,

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows lead to streams, and the streams' events decide. A row alone decides nothing.
+/// Rows are only used to find streams. Decisions are based on the streams' events, never on a row alone.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -23,7 +23,7 @@ extension Batch {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
         let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
-        // If more purchases wait than one claim can take, the decision needs no further data.
+        // If more purchases are waiting than a single claim can take, the decision needs no further data.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states = wholes.states
@@ -44,7 +44,7 @@ extension Batch {
             }
         }
         let known = Set(candidate.purchases)
-        // The events of their holders and keepers show in which apps they were made.
+        // The events of the purchases' holders and keepers show in which apps the purchases were made.
         let keeping = claimed.flatMap { kept($0.purchase, in: stream)?.heldPurchases ?? [] }
         let holdings = carrying.flatMap { one in
             holding[one.purchase].flatMap { states[$0]?.purchase(one.purchase) }?.heldPurchases
@@ -73,7 +73,7 @@ extension Batch {
             knownElsewhere: knownElsewhere, format: format)
     }
 
-    /// Customers of the other environment that the command names.
+    /// Customers in the other environment that the command names.
     private func elsewhere(of command: Command) -> [CustomerID: CustomerState] {
         var states: [CustomerID: CustomerState] = [:]
         for customer in command.customersElsewhere {
@@ -83,8 +83,8 @@ extension Batch {
         return states
     }
 
-    /// Tokens of the purchases, according to their holders' events, whose owners were not looked
-    /// up. All of a purchase's tokens together decide its owner.
+    /// The purchases' tokens, according to their holders' events, whose owners were not looked up. All of a purchase's
+    /// tokens together determine its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -98,8 +98,8 @@ extension Batch {
         return unknown.sorted()
     }
 
-    /// The command's customers with events only in the other environment. They are looked up if an
-    /// id could be mistaken for another, since an id known in either environment is not new.
+    /// The customers in the command that have events only in the other environment. They are looked up if an id could
+    /// be mistaken for another one, since an id known in either environment is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -143,8 +143,8 @@ extension Batch {
         }
     }
 
-    /// Purchases waiting under each token, confirmed by their keepers' events. If more wait than
-    /// one claim can take, they are not checked, because the token then has no effect.
+    /// The purchases waiting under each token, confirmed by their keepers' events. If more are waiting than one claim
+    /// can take, they are not checked, because the token then has no effect.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -160,7 +160,7 @@ extension Batch {
         return proven
     }
 
-    /// Purchases with each token, confirmed by their holders' events.
+    /// The purchases with each token, confirmed by their holders' events.
     private func proven(
         _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
         _ states: [CustomerID: CustomerState]
@@ -178,7 +178,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchase, if its keeper's events say that it waits for a customer.
+    /// The purchase, if its keeper's events confirm that it is waiting for a customer.
     func kept(_ purchase: PurchaseID, in stream: Stream) -> Purchase? {
         folds[stream.neighbour(.unclaimed(purchase))]?.state.customer?.purchase(purchase)
     }

@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// Calls that change tables without an event.
+    /// Calls for table changes that have no event.
     var upkeepCalls: [Call] {
         var whole = ProjectedRows()
         var mended: [Stream] = []
@@ -26,16 +26,16 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// Streams whose rows were changed by events, or whose own row was requested.
+    /// Streams whose rows were changed by events, or whose own row was requested to be written.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// Changes that the clock and new catalogs caused for the customer since the stream was last
-    /// written, up to the next event's instant. They are recorded before anything else. If older
-    /// programs could not read one of them, nothing is written.
+    /// Changes to the customer that were caused by the clock and by new catalogs since the stream was last written, up
+    /// to the next event's instant. They are recorded before anything else. If older programs could not read one of
+    /// them, nothing is written.
     func dueNotices(of stream: Stream) throws(Undecided) -> [DueNotice] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
         let due = customer.dueNotices(
@@ -56,15 +56,15 @@ extension Batch {
         }
     }
 
-    /// Refuses events that programs of the log's format could not read.
+    /// Refuses events that programs for the log's format could not read.
     func requireFormat(of events: some Sequence<Event>) throws(Undecided) {
         let needed = events.map(\.format).max()
         guard let needed, needed > format else { return }
         throw .refused(.formatPending(needed: needed, present: format))
     }
 
-    /// Events stating that access continues although its end was published. Events that older
-    /// programs could not read are omitted here and stated later.
+    /// Events that state that access continues although its end was published. Events that older programs could not
+    /// read are left out here and recorded later.
     func regained(by stream: Stream) -> [Event] {
         let events = published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
         return events.filter { $0.format <= format }
@@ -94,7 +94,7 @@ extension [WaitingCredit] {
 }
 
 extension Upkeep {
-    /// Whether it first publishes the changes that the clock and new catalogs caused.
+    /// Whether the command first publishes the changes that the clock and new catalogs caused.
     var publishes: Bool {
         switch self {
         case .publishing, .projecting, .mending: true

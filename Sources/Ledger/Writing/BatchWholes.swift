@@ -2,14 +2,14 @@ import Core
 
 /// Loads the data for a command that moves everything that customers have, in both environments.
 extension Batch {
-    /// Customers of the other environment, and the owners of tokens there.
+    /// Customers in the other environment, and the owners of tokens there.
     struct Wholes {
         var states: [CustomerID: CustomerState] = [:]
         var elsewhere: [CustomerID: CustomerState] = [:]
         var ownersElsewhere: [String: CustomerID] = [:]
     }
 
-    /// Everything needed. Throws if something is not loaded yet.
+    /// All the data that is needed. Throws if some of it has not been loaded yet.
     func wholes(of candidate: Candidate) throws(Undecided) -> Wholes {
         let command = candidate.command
         if !command.movesWhole { return Wholes() }
@@ -46,7 +46,7 @@ extension Batch {
         return wholes
     }
 
-    /// The states of customers, and of the customers merged into them.
+    /// The states of customers, and of all customers that were merged into them.
     private func states(
         of customers: [CustomerID], and own: CustomerID, around stream: Stream,
         _ lack: inout Lack
@@ -62,8 +62,7 @@ extension Batch {
                 continue
             }
             states[customer] = state
-            // Only the customer being merged brings others along. For the other customer, names
-            // suffice.
+            // Only the customer being merged brings others along. For the other customer, the names are enough.
             if customer == own { left += state.joined.flatMap(\.all) }
         }
         return states

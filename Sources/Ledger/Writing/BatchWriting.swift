@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// Calls that write the decisions and the rows of their evidence, and commit.
+    /// Calls that write the decisions and the rows for their evidence, and then commit.
     func writes(with evidence: EvidenceRows) -> [Call] {
         insertions + (entries.isEmpty ? [] : holders.calls)
             + (entries.isEmpty && upkeep.isEmpty && !tokens.hasForgotten ? [] : projections)

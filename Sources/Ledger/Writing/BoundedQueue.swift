@@ -1,12 +1,12 @@
 import Threading
 
-/// A bounded queue for a thread that takes many items at a time.
+/// A bounded queue from which a thread takes many items at a time.
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
-        /// Batches that are taken whole once nothing else waits.
+        /// Batches that are taken whole once no other items are waiting.
         var behind: [[Item]] = []
-        /// How often other items have overtaken these batches.
+        /// How many times other items have overtaken these batches.
         var overtakings = 0
         var isClosed = false
 
@@ -29,7 +29,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
             return batch
         }
     }
-    /// Even under constant load, batches must get their turn.
+    /// Limits overtaking, so that batches get their turn even under constant load.
     private static var overtakingLimit: Int { 20 }
     private let state = Monitor(State())
     private let limit: Int
@@ -40,7 +40,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
 
     var depth: Int { state.change(wake: .none) { $0.waiting.count } }
 
-    /// False if the queue is full or closed.
+    /// Adds an item. Returns false if the queue is full or closed.
     func add(_ item: Item) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed || state.waiting.count >= limit { return false }
@@ -49,13 +49,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds all items, even beyond the limit: an admitted item's result always has room.
+    /// Adds all items, even beyond the limit: there is always room for the result of an item that was admitted.
     func add(_ items: [Item]) {
         if items.isEmpty { return }
         state.change(wake: .one) { $0.waiting += items }
     }
 
-    /// Adds a batch that is taken whole after everything else. False if the queue is closed.
+    /// Adds a batch that is taken whole after everything else. Returns false if the queue is closed.
     func add(behind batch: [Item]) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed { return false }
@@ -73,13 +73,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Like `take`, with a limited wait. May return no items.
+    /// Like `take`, but waits for a limited time. It may return no items.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
         state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// Up to `count` waiting items, without the batches behind them. May return no items.
+    /// Up to `count` waiting items, without the batches behind them. It may return no items.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }

@@ -1,6 +1,6 @@
 import Core
 
-/// A command, and the known needs of its decision besides its own stream.
+/// A command, and the data besides its own stream that its decision is known to need.
 struct Candidate: Sendable {
     let command: Command
     /// Other streams that the command concerns.
@@ -9,7 +9,7 @@ struct Candidate: Sendable {
     var purchases: [HeldPurchase]
     /// Account tokens whose owners must be known.
     var tokens: [String]
-    /// Purchases of the other environment whose holders must be known.
+    /// Purchases in the other environment whose holders must be known.
     var purchasesElsewhere: [HeldPurchase] = []
     var tokensElsewhere: [String] = []
     /// The events of an earlier copy of the command.
@@ -51,12 +51,12 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
-    /// Streams on which its decision is known to rest.
+    /// Streams that the decision is known to depend on.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Adds the needs that turned out to be missing.
+    /// Adds the data that turned out to be missing.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
@@ -80,7 +80,7 @@ struct Lack: Error {
     var streams: Set<Stream> = []
     var purchases: [HeldPurchase] = []
     var tokens: [String] = []
-    /// Purchases of the other environment.
+    /// Purchases in the other environment.
     var purchasesElsewhere: [HeldPurchase] = []
     var tokensElsewhere: [String] = []
     var replay: Replay?
@@ -92,7 +92,7 @@ struct Lack: Error {
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
-    /// Streams with too many new events to load while shards are locked.
+    /// Some streams have too many new events to load while shards are locked.
     case behind(Set<Stream>)
     case fault(Fault)
 }

@@ -6,33 +6,32 @@ import SQL
 import Telemetry
 import Threading
 
-/// Commits the commands of some shards: all waiting ones in one transaction, in two round trips.
+/// Commits the commands for some shards. All waiting commands share one transaction and two round trips.
 ///
-///
-/// While it commits, the next batch gathers. A command that turns out to concern further streams is
-/// decided again with those locked. If the database refuses a batch, each command is tried alone,
-/// so only the faulty one is refused. If the connection breaks, the batch may or may not have been
-/// committed. It runs again, and the recorded causes show which commands were carried out.
+/// While a batch commits, the next one gathers. A command that turns out to concern further streams is decided again
+/// with those locked. If the database refuses a batch, each command is tried alone, so that only the faulty one is
+/// refused. If the connection breaks, the batch may or may not have been committed. It runs again, and the recorded
+/// causes show which commands were carried out.
 struct Committer: ~Copyable {
     typealias Given = GivenAnswer<PendingCommand.Answer>
 
     static let batchLimit = 512
-    /// A batch of this size means that many senders are active, but is not yet large.
+    /// A batch of this size suggests that many senders are active, but is not yet large.
     private static let crowd = 8..<16
     private static let gatheringPause: Int64 = 1
     /// The maximum number of pauses before a batch.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
-    /// How long a batch waits for shards locked by another session before the other shards go
-    /// first. For background batches this is short, since clients wait for them.
+    /// How long a batch waits for shards locked by another session before the other shards go first. Background batches
+    /// wait only briefly, since clients wait for them.
     static let (lockPatience, backgroundLockPatience) = (300, 50)
-    /// The longest time for a statement over several background commands.
+    /// The time limit for a statement that serves several background commands.
     static let backgroundPatience = 500
-    /// How often a command may turn out to concern yet another stream, or may lose a purchase to
-    /// another customer's claim.
+    /// How many times a command may turn out to concern yet another stream, or may lose a purchase to another
+    /// customer's claim.
     private static let roundLimit = 8
-    /// If the cache lacks this many events of a stream, a reader folds it first, while no shard is
-    /// locked. A command that waited too often for that loads the events itself.
+    /// If the cache lacks this many events of a stream, a reader folds the stream first, while no shard is locked. A
+    /// command that has waited for a reader too often loads the events itself.
     private static let (lateEvents, catchUpLimit) = (128, 4)
 
     private let queue: BoundedQueue<PendingCommand>
@@ -50,11 +49,11 @@ struct Committer: ~Copyable {
     private let batchSizes: Histogram
     private let commitTimes: Histogram
     private let blocked: Counter
-    /// When a blocking event in each shard was last logged.
+    /// For each shard, when a blocking event was last logged.
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
-    /// Commands for shards that another session has held for a long time.
+    /// Commands for shards that another session has been holding for a long time.
     private var setAside: [Errand] = []
     private var turns = 0
     private static let turnsToQueue = 10
@@ -113,26 +112,25 @@ struct Committer: ~Copyable {
         return batch.map { Errand($0, at: time) }
     }
 
-    /// Commits commands in shards that no other session holds. The rest waits, since the holder may
-    /// be a suspended process.
+    /// Commits commands for shards that no other session holds. The rest have to wait, since the holder may be a
+    /// suspended process.
     private mutating func commitFree(_ new: [Errand]) {
         let errands = withoutOverdue(setAside + new, .busy)
         setAside = []
         turns += 1
-        // Sometimes it queues for the lock, because a contended shard might otherwise never be found free.
+        // Every few turns, it queues for the lock, because a contended shard might otherwise never be found free.
         if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
         commit(settingAside(errands))
     }
 
-    /// The commands whose shards are free. The others are set aside.
+    /// The commands whose shards are free. The other commands are set aside.
     private mutating func settingAside(_ errands: [Errand]) -> [Errand] {
         let shards = Set(errands.flatMap(\.shards)).sorted()
         var free = Set<Shard>()
         do throws(LedgerError) {
             try link.settled { connection throws(LedgerError) in
                 let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
-                // Locking a row writes to PostgreSQL's WAL. A commit would sync and wait for a
-                // standby.
+                // Locking a row writes to PostgreSQL's WAL. Committing would cause a sync and a wait for a standby.
                 try connection.read([Statement.begin(), find, Statement.rollback()]) {
                     index, rows in
                     if index != 1 { return }
@@ -140,7 +138,7 @@ struct Committer: ~Copyable {
                 }
             }
         } catch {
-            // The next attempt to commit will report any other fault.
+            // Any other fault will occur again in the next attempt to commit, which reports it.
             if !error.isLockedOut { free = Set(shards) }
         }
         let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
@@ -154,8 +152,8 @@ struct Committer: ~Copyable {
         return going
     }
 
-    /// The batch, with commands that arrive in the next moment if many senders are active. A commit
-    /// costs about the same for a dozen as for fifty.
+    /// The batch, extended by commands that arrive in the next moment if many senders are active. A commit of a dozen
+    /// commands costs about as much as a commit of fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
         var batch = batch
         var pauses = 0
@@ -164,7 +162,7 @@ struct Committer: ~Copyable {
         {
             pause(milliseconds: Committer.gatheringPause)
             let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
-            // The announced commands went to another committer, or will not come.
+            // The announced commands went to another committer, or are not coming.
             if more.isEmpty { break }
             batch += more
             pauses += 1
@@ -172,7 +170,7 @@ struct Committer: ~Copyable {
         return batch
     }
 
-    /// Tries until every command has its answer: committed, refused, or out of time.
+    /// Retries until every command has its answer: committed, refused, or out of time.
     private mutating func commit(_ errands: [Errand]) {
         var waiting = withoutOverdue(errands)
         var (attempts, overtaken) = (0, 0)
@@ -189,15 +187,14 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // A second conflict may be one command's fault, and the others must not wait
-                    // for it.
+                    // A second conflict may be caused by a single command, and the others must not have to wait for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return
                 }
                 if error.isLackOfRoom { condition.noteFull() }
                 if error.isOfAll {
-                    // The part that noticed the fault logs it.
+                    // The code that noticed the fault logs it.
                     for errand in waiting { answer(errand.pending, .failure(.fault(error.fault))) }
                     return
                 }
@@ -225,11 +222,11 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [Given]) {
-        // Needs no limit: the callers count among the limited requests in flight.
+        // No limit is needed: the callers count towards the requests in flight, which are limited.
         answers.add(given)
     }
 
-    /// Commands that can still be decided in time. The others are answered with `fault`.
+    /// The commands for which there is still time. The others are answered with `fault`.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -241,7 +238,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Commands that may go another round. The others are answered.
+    /// The commands that may go through another round. The others are answered.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.filter { errand in
             if !errand.candidate.isAlone || errand.candidate.asksCause { errand.rounds += 1 }
@@ -251,7 +248,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Whether a timeout may be one command's fault, for which the others should not wait. Clients'
+    /// Whether a timeout may be caused by a single command for which the others should not have to wait. Clients'
     /// commands get a second attempt before they are split up.
     private func isSuspicious(_ error: LedgerError, _ attempts: Int, _ errands: [Errand]) -> Bool {
         if !error.isTooLong { return false }
@@ -259,8 +256,8 @@ struct Committer: ~Copyable {
         return attempts > 1 || errands.count > 1
     }
 
-    /// Gives each command its own transaction, so only the faulty one gets the error. Background
-    /// commands are halved instead, and clients' commands go in between.
+    /// Gives each command its own transaction, so that only the faulty one gets the error. Background commands are
+    /// split in half instead, and clients' commands are committed in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
             if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
@@ -274,7 +271,7 @@ struct Committer: ~Copyable {
                 log.error("command_failed", ["reason": .string(error.description)])
             }
             for errand in errands {
-                // A row beside the log that the command needs.
+                // The command needs this row, which is outside the log.
                 unread.note(errand.pending.command.stream, error.fault)
                 answer(errand.pending, .failure(.fault(error.fault(of: errand.pending))))
             }
@@ -288,7 +285,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Counts commands blocked by an event beyond the head, and occasionally logs each shard.
+    /// Counts commands blocked by an event beyond the head, and occasionally logs each blocked shard.
     private mutating func alarm(_ errands: [Errand]) {
         let now = monotonicMilliseconds()
         for shard in errands.map(\.pending.command.stream.shard) {
@@ -335,8 +332,8 @@ struct Committer: ~Copyable {
                 }
                 try connection.execute(calls + batch.writes(with: evidence))
             } else if decisions.contains(where: \.isObeyed) {
-                // An answer about an earlier commit must be as safe as a new one. This commit
-                // ensures that a required standby has confirmed the earlier one.
+                // An answer about an earlier commit must be as safe as one about a new commit. This commit ensures that
+                // a required standby has confirmed the earlier one.
                 try connection.execute([Statement.commit()])
             }
             return batch
@@ -360,7 +357,7 @@ struct Committer: ~Copyable {
         return settle(errands, decisions, since: started)
     }
 
-    /// Answers the decided commands; returns the others.
+    /// Answers the decided commands. Returns the others.
     private func settle(
         _ errands: [Errand], _ decisions: [Result<Outcome, Undecided>], since started: Int64
     ) -> [Errand] {
@@ -387,7 +384,7 @@ struct Committer: ~Copyable {
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
         if errands.kind == .client {
-            // Recorded before the answers, so that a caller with an answer finds its commit in the
+            // Recorded before the answers are given, so that a caller with an answer already finds the commit in the
             // metrics.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)

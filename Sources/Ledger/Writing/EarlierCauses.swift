@@ -2,18 +2,18 @@ import Core
 import Postgres
 import SQL
 
-/// The log's records of causes that are not in memory.
+/// What the log records about causes that are not in memory.
 struct EarlierCauses {
     private var asked: Set<AskedCause> = []
     private var found: [AskedCause: ObeyedCause] = [:]
 
-    /// Takes the log's answer about these causes.
+    /// Stores the log's answer about these causes.
     mutating func load(_ causes: [AskedCause], _ found: [(place: Int, obeyed: ObeyedCause)]) {
         asked.formUnion(causes)
         for (place, obeyed) in found { self.found[causes[place]] = obeyed }
     }
 
-    /// Adds a cause that was not yet in the log when the log was read.
+    /// Adds a cause that was not in the log when the log was searched.
     fileprivate mutating func note(_ cause: AskedCause, _ obeyed: ObeyedCause) {
         found[cause] = obeyed
     }
@@ -28,7 +28,7 @@ struct EarlierCauses {
 /// A cause to search for in the log.
 struct AskedCause: Hashable {
     let stream: Stream
-    /// The cause's bytes, because Swift compares texts more loosely than the database does.
+    /// The cause as bytes, because Swift considers more texts equal than the database does.
     private let bytes: [UInt8]
 
     init(of command: Command) {
@@ -40,7 +40,7 @@ struct AskedCause: Hashable {
 
     fileprivate var isOfCaller: Bool { Cause.isOfCaller(text) }
 
-    /// Searches for causes in streams that were last erased at these versions, as far as is known.
+    /// Searches the log for causes. The versions are those at which their streams were last erased, as far as is known.
     static func lookUp(
         _ causes: [AskedCause], erasedAt versions: [Int64], seenHeads: [Int64]
     ) -> Call {
@@ -61,8 +61,7 @@ extension ObeyedCause {
 }
 
 extension Batch {
-    /// Notes the command that this batch carries out, because later events in the batch may push
-    /// the command out of memory.
+    /// Notes the command that this batch carries out, because later events in the batch may displace it from memory.
     mutating func noteCause(of command: Command) {
         guard let fold = folds[command.stream], fold.causes.base > 0,
             let obeyed = fold.obeyed(command.cause)
@@ -70,14 +69,14 @@ extension Batch {
         earlierCauses.note(AskedCause(of: command), obeyed)
     }
 
-    /// The events that the command's cause previously led to, in memory or in the log.
+    /// The events that the command's cause led to earlier, in memory or in the log.
     func obeyed(_ command: Command) throws(Undecided) -> ObeyedCause? {
         guard let fold = folds[command.stream], !command.cause.isUpkeep else { return nil }
         if let obeyed = fold.obeyed(command.cause) { return obeyed }
         if fold.causes.base == 0 { return nil }
         let found = try earlierCauses.obeyed(AskedCause(of: command))
         guard let found, let erasedAt = fold.state.customer?.erasedAt else { return found }
-        // A cause from a store or a clock may occur again after an erasure.
+        // After an erasure, the same cause may come again from a store or a clock.
         return found.isOfCaller || found.last >= erasedAt ? found : nil
     }
 }

@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
-    /// their decisions are known to need, in one round trip. `pace` limits how long it waits. If
-    /// the cache lacks `limit` or more events of a stream, the stream is left behind.
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that is known to be
+    /// needed for their decisions, in one round trip. `pace` limits how long it waits. If the cache lacks `limit` or
+    /// more events of a stream, the stream is left behind.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
         limit: Int?
@@ -38,7 +38,7 @@ extension Connection {
         let calls = [
             Statement.lockShards(
                 .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
-            // Sees what was committed before the last shard was locked.
+            // Sees everything that was committed before the last shard was locked.
             Statement.readFormat(),
             Statement.loadStreams(
                 of: streams, after: known.map(\.version), seenHeads: seenHeads, limit: limit),
@@ -63,7 +63,7 @@ extension Connection {
         let format = try rows.knownFormat()
         if let shown = rows.shownAt { clocks.database.compare(shown, since: askedAt) }
         try clocks.database.requireNearness()
-        // A shard that ends before a known position is not returned.
+        // A shard that ends before a known position is not among the results.
         let heads = shards.map { ($0, rows.heads[$0]?.sequence ?? -1) }
         try cache.observe(heads, askedAfter: seenHeads)
         var batch = Batch(
@@ -86,7 +86,7 @@ extension Connection {
     }
 }
 
-/// The clock for recorded instants, and the check of whether they may be recorded.
+/// The clock for recorded instants, and the check of whether its instants may be recorded.
 struct Clocks: Sendable {
     let now: @Sendable () -> Instant
     let database: DatabaseClock
@@ -97,12 +97,12 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// The data that commands need besides streams. Most need none, and then none is requested.
+/// The data that commands need besides streams. Most commands need none, in which case no query is made.
 private struct Wanted {
     enum Kind { case causes, holders, erased, tokenOwners, waiting, carried, credits, replays }
     /// Causes that may be in the log but not in memory.
     private(set) var causes: [AskedCause] = []
-    /// The versions of the last erasures of the causes' streams.
+    /// The versions at which the causes' streams were last erased.
     private var erasures: [Int64] = []
     var holders: Set<HolderKey> = []
     var tokens: Set<TokenKey> = []
@@ -126,7 +126,7 @@ private struct Wanted {
     private mutating func ask(about candidate: Candidate, _ fold: Fold?) {
         if candidate.command.cause.isUpkeep { return }
         if fold?.causes.base ?? 0 == 0, !candidate.asksCause { return }
-        // Newer events may push a cause out of memory. The decision then requires a search of the log.
+        // Newer events may displace a cause from memory. The decision then requests a search of the log.
         if !candidate.asksCause, fold?.obeyed(candidate.command.cause) != nil { return }
         causes.append(AskedCause(of: candidate.command))
         erasures.append(fold?.state.customer?.erasedAt ?? 0)
@@ -140,7 +140,7 @@ private struct Wanted {
         }
         if !holders.isEmpty {
             steps.append((.holders, Holders.lookUp(holders)))
-            // Looked up after the holders, so that an erasure that removed a holder is seen.
+            // These are looked up after the holders, so that the erasure that removed a holder is seen.
             steps.append((.erased, MarkKey.lookUp(holders)))
         }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
@@ -157,7 +157,7 @@ private struct Wanted {
     }
 }
 
-/// The returned rows, decoded.
+/// The rows that the database returned, decoded.
 private struct LoadedRows {
     var heads: [Shard: ShardHead] = [:]
     var demand: LogDemand?
@@ -168,19 +168,19 @@ private struct LoadedRows {
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
     var credits: [(Stream, WaitingCredit)] = []
-    /// The database's time after the last shard was locked.
+    /// The database's time once the last shard was locked.
     private(set) var shownAt: Instant?
     private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
 
-    /// The log's format. Throws if this program does not know it.
+    /// The log's format. Throws if the format is unknown to this program.
     func knownFormat() throws(LedgerError) -> LogFormat {
         guard let demand else { throw .unreadable("the log's format") }
         if let impediment = demand.impediment { throw .impeded(impediment) }
         return demand.format
     }
 
-    /// Streams of which only the last new event was loaded, because the limit was reached.
+    /// Streams of which only the last new event was loaded because the limit was reached.
     func late(_ known: [Stream: Int64], _ limit: Int?) -> [Stream] {
         guard let limit else { return [] }
         return newer.filter { $0.version - (known[$0.stream] ?? 0) >= limit }.map(\.stream)

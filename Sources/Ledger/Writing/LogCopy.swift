@@ -3,13 +3,13 @@ import Crypto
 import Postgres
 import SQL
 
-/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows.
-/// Serves only to fill databases for measurements. Nothing else may write in the meantime.
+/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows. It is used only to
+/// fill databases for measurements. Nothing else may write in the meantime.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
 
-    /// Continues at the end of a project's log.
+    /// Creates a copy that continues at the end of a project's log.
     package init(_ ledger: Ledger, _ project: ProjectID, now: Instant) throws(Fault) {
         self.project = project
         let heads = try ledger.shardHeads()
@@ -37,8 +37,7 @@ package struct LogCopy {
                 digest: SHA256.digest(Array(text.utf8)).bytes, index: 0, evidence: nil))
     }
 
-    /// Returns the rows added since the last call and forgets them. Later rows are recorded at
-    /// `now`.
+    /// Returns the rows added since the last call and clears them. Rows that are added later are recorded at `now`.
     package mutating func take(
         next now: Instant
     ) -> (events: String, customers: String, grants: String) {
@@ -53,7 +52,7 @@ package struct LogCopy {
         )
     }
 
-    /// Each shard's head after everything that was added.
+    /// Each shard's head after all additions.
     package var heads: [(shard: Int16, sequence: Int64, chain: String, recordedAt: Int64)] {
         batch.heads.sorted { $0.key < $1.key }.map { shard, head in
             (shard.number, head.sequence, head.chain.hex, head.recordedAt.milliseconds)
@@ -90,7 +89,7 @@ private func escaped(_ text: String) -> String {
 }
 
 extension Call {
-    /// The values of each row from its arrays, as PostgreSQL writes them.
+    /// The values in each row, collected from the arrays and written as PostgreSQL writes them.
     private var rows: [[String?]] {
         let columns = binds.map(\.texts)
         guard let count = columns.first?.count else { return [] }

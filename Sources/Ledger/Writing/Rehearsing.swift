@@ -1,7 +1,7 @@
 import Core
 
 extension Batch {
-    /// Decides a command, or only reports the changes that it would make.
+    /// Carries out a command, or only reports the changes that it would make.
     mutating func obey(_ candidate: Candidate) throws(Undecided) -> Outcome {
         candidate.command.isRehearsal ? try rehearse(candidate) : try decide(candidate)
     }
@@ -15,7 +15,7 @@ extension Batch {
         }
         let shard = candidate.command.stream.shard
         var streams = candidate.command.concerned.map(candidate.command.stream.neighbour)
-        // Omits a customer who has no events in the other environment.
+        // Leaves out a customer who has no events in the other environment.
         streams +=
             !candidate.command.movesWhole
             ? []

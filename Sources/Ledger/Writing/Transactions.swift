@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Sends the calls in one round trip and passes each one's rows to `each`, which may throw if
-    /// it cannot read them.
+    /// Sends the calls in one round trip and passes the rows of each call to `each`, which may throw if it cannot read
+    /// them.
     mutating func read(
         _ calls: [Call], each: (Int, borrowing Rows) throws(LedgerError) -> Void
     ) throws(LedgerError) {
@@ -37,7 +37,7 @@ extension Connection {
             result = .success(try body(&self))
         } catch {
             if case .postgres(let error) = error, error.kind == .connection { throw error }
-            // The next connection is compared with the part of the log that was seen.
+            // The next connection is compared with what has been seen of the log.
             if case .logShrunk = error {
                 throw PostgresError(.connection, serverMessage: error.description)
             }
@@ -49,7 +49,7 @@ extension Connection {
 }
 
 extension Link {
-    /// Runs `body` with a connection. Rolls back a transaction that it leaves open.
+    /// Runs `body` with a connection. If `body` leaves a transaction open, rolls it back.
     mutating func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
@@ -60,8 +60,8 @@ extension Link {
 }
 
 extension Pool {
-    /// Runs `body` with a connection from the pool, and again if the connection turns out to be
-    /// broken. `body` must be repeatable.
+    /// Runs `body` with a connection from the pool, and runs it again if the connection turns out to be broken. It must
+    /// be safe to run `body` twice.
     func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {

@@ -2,13 +2,13 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// Picks a server if a URL names several: the most recently promoted one of those that accept
-/// writes. An old primary that comes back accepts writes as well.
+/// Picks a server if a URL names several: of those that accept writes, the one that was promoted most recently. An old
+/// primary that comes back also accepts writes.
 struct Addresses {
-    /// How long the others have to answer after one server says that it accepts writes.
+    /// How many milliseconds the other servers have to answer after one has said that it accepts writes.
     private static let grace: Int64 = 300
-    /// How long they have after a server says that it is a standby. A standby may be promoted while
-    /// another server is silent. Also applies while there is no earlier server for comparison.
+    /// How many milliseconds the other servers have after one has said that it is a standby, since a standby may be
+    /// promoted while another server is silent. This also applies if there is no earlier server to compare with.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
@@ -27,7 +27,7 @@ struct Addresses {
         hosts = (0..<count).map { place in
             lists.compactMap { name, values in
                 if values.isEmpty { return nil }
-                // A single port applies to all hosts.
+                // If there is only one port, it applies to all hosts.
                 let value =
                     values.count == 1 ? values[0] : place < values.count ? values[place] : ""
                 return (name, String(value))
@@ -36,7 +36,8 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// The URL's parameters. If it does not name a host, those from the environment and a service file.
+    /// The parameters in the URL. If the URL does not name a host, the parameters from the environment and from a
+    /// service file.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -47,8 +48,7 @@ struct Addresses {
                 getenv(name) != nil
             }
         if namesHost || !isElsewhere { return parameters }
-        // libpq reads the environment and files when it starts connecting, and then reports what it
-        // found.
+        // libpq reads the environment and the files when it starts connecting, and then reports what it has found.
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
         let attempt = PQconnectStartParams(keywords.pointers, values.pointers, 1)
@@ -109,7 +109,7 @@ struct Addresses {
     }
 }
 
-/// One address, whose server is asked whether it accepts writes and how often it was promoted.
+/// One address. Its server is asked whether it accepts writes and how often it was promoted.
 private final class Candidate {
     private enum Stage {
         case connecting(PostgresPollingStatusType)
@@ -117,8 +117,8 @@ private final class Candidate {
         case answered(timeline: Int64?)
         case failed(String)
     }
-    /// A server's timeline counts its promotions. A standby reports none. If the login may not read
-    /// the timeline, all servers are equal.
+    /// A server's timeline counts its promotions. A standby does not report a timeline. If the login is not allowed to
+    /// read the timeline, all servers count as equal.
     private static let question = """
         select pg_is_in_recovery();
         select case when pg_is_in_recovery() then null else
@@ -161,7 +161,7 @@ private final class Candidate {
         if case .answered(let timeline?) = stage { timeline } else { 0 }
     }
 
-    /// Its result, as text for people.
+    /// The candidate's result, as text for people.
     var account: String {
         switch stage {
         case .connecting, .asking: "\(name) does not answer"
@@ -195,7 +195,7 @@ private final class Candidate {
         }
     }
 
-    /// Processes results as they arrive: whether it is a standby, then its timeline.
+    /// Processes the results as they arrive: first whether the server is a standby, then its timeline.
     private func hear() {
         while PQisBusy(pointer) == 0 {
             guard let result = PQgetResult(pointer) else {
@@ -219,7 +219,7 @@ private final class Candidate {
             String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: " "))
     }
 
-    /// Hands over the connection. The caller has to close it.
+    /// Hands over the connection, which the caller must close.
     func take() -> OpaquePointer? {
         defer { pointer = nil }
         return pointer

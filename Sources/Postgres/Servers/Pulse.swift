@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Abandons all of a process's connections at once, even during a wait, because their server fell
-/// silent or is no longer the right one.
+/// Abandons all connections of a process at once, even during a wait, because their server has fallen silent or is no
+/// longer the right one.
 package final class Pulse: Sendable {
     private let losses = Atomic(0)
     private let isAcquainted = Atomic(false)
@@ -11,16 +11,16 @@ package final class Pulse: Sendable {
     /// Abandons every current connection.
     package func lose() { loseOthers() }
 
-    /// Abandons all connections except the caller's own, which counts as opened after this loss.
-    /// Returns the loss's number.
+    /// Abandons all connections except the caller's own, which counts as opened after this loss. Returns the number of
+    /// the loss.
     @discardableResult
     func loseOthers() -> Int { losses.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// Notes that a connection reached a server. Later servers are compared with earlier ones.
+    /// Notes that a connection has reached a server. From then on, new servers are compared with earlier ones.
     func noteMeeting() { isAcquainted.store(true, ordering: .releasing) }
 
     var hasMet: Bool { isAcquainted.load(ordering: .acquiring) }
 
-    /// How many times connections were abandoned.
+    /// The number of times that connections were abandoned.
     var count: Int { losses.load(ordering: .acquiring) }
 }

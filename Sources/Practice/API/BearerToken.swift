@@ -10,12 +10,11 @@ struct TokenRefusal: Error, Sendable {
 
 extension Authority {
     private static let longest: Int64 = 60 * 60
-    /// How much the clocks may differ, in seconds.
+    /// How much the clocks are allowed to differ, in seconds.
     private static let tolerance: Int64 = 60
 
-    /// Refuses a bearer token unless this store's key signed it for this app. It must be valid by one of these
-    /// clocks,
-    /// because a client may use the machine's clock or the test clock.
+    /// Refuses a bearer token unless it was signed with this store's key for this app. The token must be valid by one
+    /// of these clocks, because a client may use either the machine's clock or the test clock.
     func require(
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {
@@ -56,7 +55,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// A time in whole seconds, as tokens contain it.
+    /// A time in whole seconds, as in tokens.
     fileprivate var second: Int64? {
         let range = Int64(0)...253_402_300_799
         if let integer { return range.contains(integer) ? integer : nil }

@@ -2,7 +2,7 @@ internal import Core
 internal import HTTPServer
 internal import JSON
 
-/// The calls that `deed-practice` and other test clients make to a running store. No real store has them.
+/// The calls that `deed-practice` and other test clients make to a running store. Real stores do not have them.
 struct ControlAPI: Sendable {
     let store: PracticeStore
 
@@ -81,7 +81,7 @@ struct ControlAPI: Sendable {
         return .object(object)
     }
 
-    /// What a customer's app submits when it restores purchases.
+    /// What a customer's app submits when the customer restores purchases.
     private func handOver(_ call: Call) throws(PracticeError) -> JSON {
         guard let customer = call.one("customer") else {
             throw .invalid("handover needs a customer")
@@ -98,10 +98,10 @@ struct ControlAPI: Sendable {
             let outcome = Outcome(customer: customer, transaction: sales.last?.id)
             var object =
                 HandOver(outcome, in: world, by: store.authority).json.object ?? JSONObject()
-            // The latest period of each subscription, and unfinished consumables.
+            // Contains the latest period of each subscription, and unfinished consumables.
             let current = sales.filter { sale in
                 if let subscription = world.subscriptions[sale.original] {
-                    // Includes the current period if the next one has already been charged.
+                    // Includes the current period even if the next one has already been charged.
                     let isRunning = sale.expires.map { world.now < $0 } ?? false
                     return subscription.latest == sale.id
                         || isRunning && sale.revocation == nil && !sale.isUpgraded

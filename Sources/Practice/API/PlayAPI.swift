@@ -65,7 +65,7 @@ struct PlayAPI: Sendable {
         try store.read { world throws(PlayError) in try body(&world) }
     }
 
-    /// Changes the world. If the call is refused halfway, nothing changes.
+    /// Changes the world. If the call is refused halfway through, nothing changes.
     func change(
         _ body: (inout PracticeWorld) throws(PlayError) -> JSON
     ) throws(PlayError) -> JSON {
@@ -125,7 +125,7 @@ struct PlayAPI: Sendable {
     }
 }
 
-/// Runs `body`, and turns the store's refusals into errors of the API.
+/// Runs `body`, and converts the store's refusals into errors of the API.
 func asPlay<Result>(
     _ body: () throws(PracticeError) -> Result
 ) throws(PlayError) -> Result {
@@ -152,7 +152,7 @@ extension PracticeWorld {
     }
 }
 
-/// Identifies which of the API's calls is made.
+/// Identifies which call of the API is being made.
 struct PlayRoute: Sendable {
     enum Name: Sendable {
         case subscription, cancel, postpone, revoke, acknowledgeSubscription
@@ -164,7 +164,7 @@ struct PlayRoute: Sendable {
     let package: String
     let arguments: [String]
 
-    /// `*` stands for the variable part.
+    /// `*` stands for a variable part.
     private static let table: [(method: String, path: String, name: Name)] = [
         ("GET", "purchases subscriptionsv2 tokens *", .subscription),
         ("POST", "purchases subscriptionsv2 tokens *:cancel", .cancel),
@@ -197,7 +197,7 @@ struct PlayRoute: Sendable {
         return nil
     }
 
-    /// The variable parts of a text that matches the pattern; `nil` if it does not match.
+    /// The variable parts of a text that matches the pattern; `nil` if the text does not match.
     private static func match(_ pattern: String, _ text: String) -> [String]? {
         guard pattern.hasPrefix("*") else { return pattern == text ? [] : nil }
         let verb = String(pattern.dropFirst())

@@ -4,7 +4,7 @@ internal import JSON
 /// An error from the Google Play Developer API.
 struct PlayError: Error, Sendable {
     let code: Int
-    /// Google's codes for the kind of error and for the reason.
+    /// Google's codes for the kind of error and the reason.
     let status: String
     let reason: String
     let message: String
@@ -44,7 +44,7 @@ struct PlayError: Error, Sendable {
         self.message = message
     }
 
-    /// The API's error for something that the store does not allow.
+    /// The API's error for an action that the store does not allow.
     init(_ error: PracticeError) {
         switch error {
         case .invalid(let text): self = .invalid(text)
@@ -70,7 +70,7 @@ struct PlayError: Error, Sendable {
     }
 }
 
-/// How many calls of each kind an app may make, in time windows like Google's.
+/// How many calls of each kind an app may make, in time windows like those of Google.
 struct PlayQuotas: Sendable {
     enum Bucket: String, Sendable {
         case subscriptions
@@ -79,7 +79,7 @@ struct PlayQuotas: Sendable {
         case orders
         case voided
 
-        /// The windows in milliseconds, and the number of calls allowed in each.
+        /// The lengths of the windows in milliseconds, and the number of calls allowed in each.
         fileprivate var windows: [(length: Int64, calls: Double)] {
             self == .voided ? [(30_000, 30), (86_400_000, 6000)] : [(60_000, 3000)]
         }
@@ -92,7 +92,7 @@ struct PlayQuotas: Sendable {
 
     private var counts: [Window: (place: Int64, calls: Int)] = [:]
 
-    /// Counts a call; returns whether it is allowed.
+    /// Counts a call. Returns whether the call is allowed.
     mutating func take(_ bucket: Bucket, percent: Double, at milliseconds: Int64) -> Bool {
         for (length, calls) in bucket.windows {
             let window = Window(bucket: bucket, length: length)

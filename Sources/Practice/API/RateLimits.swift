@@ -6,7 +6,7 @@ struct RateLimits: Sendable {
         case lookingUp
         case seldom
 
-        /// Production's limit in calls per second, as an average over the hour.
+        /// Production's limit in calls per second, averaged over the hour.
         var perSecond: Double {
             switch self {
             case .reading: 50
@@ -19,7 +19,7 @@ struct RateLimits: Sendable {
 
     private var left: [String: (calls: Double, at: Int64)] = [:]
 
-    /// Counts a call with that name. If there were too many, returns the milliseconds to wait.
+    /// Counts a call with the given name. If there were too many, returns the milliseconds to wait.
     mutating func take(
         _ name: String, _ kind: Kind, percent: Double, at milliseconds: Int64
     ) -> Int64? {

@@ -21,7 +21,7 @@ struct ServerAPI: Sendable {
             try store.authority.require(
                 call.authorization, bundleID: app.bundleID, at: [clock, now()])
         } catch {
-            // The real store says nothing more. The header helps people who are testing.
+            // The real store does not say more than this. The header is for people who are testing.
             return Response(status: 401, headers: [Header("Practice-Reason", error.reason)])
         }
         do throws(APIError) {
@@ -57,19 +57,19 @@ struct ServerAPI: Sendable {
     }
 }
 
-/// The parts of a request.
+/// The parts of a request that handlers use.
 struct Call: Sendable {
     let method: String
     let parts: [String]
     let query: [String: [String]]
     let authorization: String?
-    /// The requested address, from the `Host` header.
+    /// The host that was addressed, from the `Host` header.
     let host: String
     let body: [UInt8]
 
     init(_ request: borrowing Request) {
         method = request.method
-        // A plus sign stands for a space only in a query.
+        // A plus sign represents a space only in a query.
         parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         query = Call.form(request.query ?? "")
         host = ((try? request.header("Host")) ?? nil) ?? ""
@@ -100,7 +100,7 @@ private func decoded(_ text: String) -> String {
     text.replacing("+", with: " ").removingPercentEncoding ?? text
 }
 
-/// Identifies which of the API's calls is made.
+/// Identifies which call of the API is being made.
 struct Route: Sendable {
     enum Name: String, Sendable {
         case history, oldHistory, refunds, transaction, appTransaction, statuses, order, finish
@@ -111,7 +111,7 @@ struct Route: Sendable {
     let name: Name
     let arguments: [String]
 
-    /// `*` stands for the variable part.
+    /// `*` stands for a variable part.
     private static let table: [(method: String, path: String, name: Name)] = [
         ("GET", "inApps v2 history *", .history), ("GET", "inApps v1 history *", .oldHistory),
         ("GET", "inApps v2 refund lookup *", .refunds),
@@ -175,7 +175,7 @@ struct APIError: Error, Sendable {
         let body: JSON = ["errorCode": .integer(code), "errorMessage": .string(message)]
         var response = Response(json: body, status: Int(code / 10_000))
         if let retryAt {
-            // The header's value is an instant in milliseconds, unlike its usual meaning.
+            // Unlike the usual meaning of this header, its value is an instant in milliseconds.
             response.headers.append(Header("Retry-After", String(retryAt.milliseconds)))
         }
         return response

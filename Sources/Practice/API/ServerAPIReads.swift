@@ -3,9 +3,9 @@ internal import Crypto
 internal import HTTPServer
 internal import JSON
 
-/// The calls that only read.
+/// The calls that only read data.
 extension ServerAPI {
-    /// How many statements a page contains.
+    /// The number of statements on a page.
     static let page = 20
 
     func transaction(_ route: Route) throws(APIError) -> Response {
@@ -112,7 +112,7 @@ extension ServerAPI {
         }
     }
 
-    /// Appends one page of the entries after a position; returns the position after it.
+    /// Appends one page of the entries after a position. Returns the position after that page.
     private func append(
         _ sales: [Sale], at instant: (Sale) -> Instant, after: Position?, _ filter: HistoryFilter,
         _ world: PracticeWorld, to object: inout JSONObject
@@ -138,7 +138,7 @@ extension ServerAPI {
         return position
     }
 
-    /// The customer who owns a transaction, an original transaction or an installation.
+    /// The customer who owns the given transaction, original transaction or installation.
     func customer(_ id: String) throws(APIError) -> String {
         let id = try number(id)
         let found = store.read { world in
@@ -192,7 +192,7 @@ struct HistoryFilter {
     private var groups: Set<String> = []
     private var ownership: String?
     private var isRevoked: Bool?
-    /// Identifies the filter and the customer, because a revision is only valid for both.
+    /// Identifies the filter and the customer, because a revision is valid only for both.
     let text: String
 
     /// Selects all refunded transactions.
@@ -254,7 +254,7 @@ extension Call {
 }
 
 extension PracticeWorld {
-    /// The app's number, which the store omits in the sandbox.
+    /// The app's number, which the store leaves out in the sandbox.
     var statedAppleID: Int64? { environment == "Production" ? shop.app.appleID : nil }
 
     /// The members that name the app in an answer.

@@ -4,7 +4,7 @@ import Foundation
 internal import HTTPServer
 internal import JSON
 
-/// The calls that change something, and those about notifications.
+/// The calls that change data, and those about notifications.
 extension ServerAPI {
     func change(_ route: Route, _ call: Call) throws(APIError) -> Response {
         let id = try number(route.arguments[0])
@@ -59,7 +59,7 @@ extension ServerAPI {
         return nil
     }
 
-    /// The storefronts for a mass extension; `nil` means all.
+    /// The storefronts of a mass extension; `nil` means all.
     private func countries(in json: JSON) throws(APIError) -> [String]? {
         guard let list = json["storefrontCountryCodes"], !list.isNull else { return nil }
         guard let codes = list.array, !codes.isEmpty else { throw APIError(4_000_027) }
@@ -157,14 +157,14 @@ extension ServerAPI {
     func notifications(_ call: Call) throws(APIError) -> Response {
         let json = try call.json()
         var filter = try PostingFilter(json, store.read { ($0.now, $0.shop.app.retries) })
-        // Any of a customer's transactions identifies the customer.
+        // Any transaction of a customer identifies the customer.
         if let id = json["transactionId"]?.string { filter.customer = try customer(id) }
         var start = 0
         if let token = call.one("paginationToken") {
             guard let place = filter.place(in: token) else { throw APIError(4_000_014) }
             start = place
         }
-        // A notification's index among all of them never changes, so a token stays valid.
+        // The index of a notification among all notifications never changes, so a token stays valid.
         let found = store.read { world in
             world.postings.indices.dropFirst(start - world.forgottenPostings)
                 .filter { filter.takes(world.postings[$0]) }.prefix(Self.page + 1)
@@ -193,9 +193,8 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the notification history goes. Apple's documentation says 180 days for production. Developers
-    /// report
-    /// that a start date 169 days and 23 hours ago was refused.
+    /// How far back the notification history goes. According to Apple's documentation, it is 180 days in production.
+    /// Developers report that a start date 169 days and 23 hours ago was refused.
     private static func reach(_ retries: Shop.Retries) -> Int64 {
         let hour: Int64 = 3_600_000
         return (retries == .production ? 169 * 24 + 23 : 30 * 24) * hour
@@ -217,13 +216,13 @@ private struct PostingFilter {
         if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
     }
 
-    /// The filter as text. A token is only valid for its own filter.
+    /// The filter as text. A token is valid only for its own filter.
     private var text: String {
         let words = [type, subtype, customer, onlyFailures ? "failures" : nil].map { $0 ?? "" }
         return ([String(start), String(end)] + words).joined(separator: "|")
     }
 
-    /// The token for the page that starts at that index.
+    /// The token for the page that starts at the given index.
     func token(at place: Int) -> String {
         String(decoding: Base64.url.encode(Array("\(place)|\(text)".utf8)), as: UTF8.self)
     }
@@ -258,7 +257,7 @@ private struct PostingFilter {
 }
 
 extension PracticeWorld {
-    /// Extends every eligible subscription to that product, and returns how many there were.
+    /// Extends all eligible subscriptions to the product. Returns the number of subscriptions.
     mutating func extendAll(
         _ product: String, byDays days: Int64, request: String, in countries: [String]?
     ) {

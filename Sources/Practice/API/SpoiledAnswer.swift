@@ -16,9 +16,8 @@ extension ServerAPI {
 }
 
 extension Authority {
-    /// Spoils the statement after `left` others; sets `left` to -1 when that is done. A statement is counted before
-    /// the
-    /// statements inside it.
+    /// Spoils the statement that comes after `left` others, and sets `left` to -1 once that is done. A statement is
+    /// counted before the statements inside it.
     fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
         if left < 0 { return json }
         switch json {
@@ -40,7 +39,7 @@ extension Authority {
 }
 
 extension JSON {
-    /// The payload, if the value is a signed text.
+    /// The payload, if the value is a signed statement.
     fileprivate var payload: JSON? {
         guard let parts = string?.split(separator: "."), parts.count == 3,
             parts[0].hasPrefix("eyJ"), let bytes = Base64.url.decode(Array(parts[1].utf8))

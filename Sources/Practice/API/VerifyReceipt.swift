@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import JSON
 internal import Minting
 
-/// The call by which old back ends verify receipts.
+/// The call with which old back ends verify receipts.
 struct VerifyReceipt: Sendable {
     let store: PracticeStore
     private let verifier: Verifier
@@ -14,14 +14,14 @@ struct VerifyReceipt: Sendable {
         self.store = store
         do {
             let root = try Certificate(der: store.authority.receipts.root.der)
-            // This store trusts its own root in place of Apple's.
+            // This store trusts its own root instead of Apple's.
             verifier = Verifier(anchors: [TrustAnchor(root, .pinned)])
         } catch {
             throw .broken("the root of receipts cannot be read: \(error)")
         }
     }
 
-    /// `isProduction` marks a call to production's address, where this store's receipts do not belong.
+    /// `isProduction` marks a call to production's address, to which this store's receipts do not belong.
     func answer(_ call: Call, isProduction: Bool) -> Response {
         if call.method != "POST" { return status(21_000) }
         guard let json = try? JSON.read(call.body), let text = json["receipt-data"]?.string,

@@ -4,7 +4,7 @@ extension PlaySubscription {
     /// The reason why a purchase token is created.
     enum Entry: String, Codable, Sendable {
         case fresh
-        /// A change that takes effect at once. The rest of the old period is converted to time for the new product.
+        /// A change that takes effect immediately. The rest of the old period is converted to time for the new product.
         case prorated
         /// A change that takes effect when the old period ends.
         case deferred
@@ -19,7 +19,7 @@ extension PracticeWorld {
     /// Starts the purchase with that token after its first payment.
     mutating func begin(_ token: String) {
         guard var new = play.subscriptions[token] else { return }
-        // If the old purchase ended while a change was pending, the new one starts like any other.
+        // If the old purchase ended while a change was pending, the new purchase starts like any other.
         let old = new.linked.flatMap { play.subscriptions[$0] }.flatMap { $0.isServing ? $0 : nil }
         var charged: [PlayItem] = []
         switch new.entry {
@@ -65,7 +65,7 @@ extension PracticeWorld {
     private func open(_ new: inout PlaySubscription, from start: Instant) -> [PlayItem] {
         for index in new.items.indices {
             new.items[index] = next(of: new.items[index], from: start, order: new.firstOrder)
-            // A top-up adds time after the current period, but can be used at once.
+            // A top-up adds time after the current period but can be used immediately.
             new.items[index].begun = now
         }
         return new.items
@@ -105,7 +105,7 @@ extension PracticeWorld {
         return max(1, Int64(time))
     }
 
-    /// Keeps the old product until its period ends. Until then, the new product is listed beside it but is not owned.
+    /// Keeps the old product until its period ends. Until then, the new product is listed beside it but not owned.
     private func wait(_ new: inout PlaySubscription, _ old: PlaySubscription?) {
         guard let old, let kept = old.items.first else { return }
         var running = kept
@@ -115,7 +115,7 @@ extension PracticeWorld {
         new.items.insert(running, at: 0)
     }
 
-    /// Keeps the existing items, and adds one that ends at the same time for a part of its price.
+    /// Keeps the existing items, and adds one that ends at the same time for a proportional price.
     private func add(_ new: inout PlaySubscription, _ old: PlaySubscription?) -> [PlayItem] {
         guard let old, let ends = old.ends else { return [] }
         new.items[0].isProrated = true
@@ -156,7 +156,7 @@ extension PracticeWorld {
         return item
     }
 
-    /// `nil` when a commitment is over and no other one follows.
+    /// `nil` once a commitment is over and is not followed by another one.
     private func paymentsLeft(after item: PlayItem, _ plan: PlayShop.BasePlan?) -> Int? {
         guard item.hasCommitted else { return plan?.payments.map { $0 - 1 } }
         guard let left = item.paymentsLeft else { return nil }
@@ -180,7 +180,7 @@ extension PracticeWorld {
         play.orders[name] = order
     }
 
-    /// The amount that a customer pays for the item's current period.
+    /// The amount that the customer pays for the item's current period.
     private func charge(for item: PlayItem) -> Int64 {
         guard item.isProrated, let ends = item.expires, let plan = shop.google?.plan(item.choice)
         else { return item.phase?.price ?? item.price }
@@ -200,7 +200,7 @@ extension PlayItem.Replaced {
 }
 
 extension PlayItem {
-    /// The name of the kind of phase in orders.
+    /// The name that orders use for this kind of phase.
     var phaseWord: String {
         guard let phase else { return "BASE" }
         return phase.price == 0 ? "FREE_TRIAL" : "INTRODUCTORY"

@@ -9,18 +9,17 @@ package struct PlayBooks: Codable, Sendable {
     package internal(set) var messages: [PlayMessage] = []
     var brokenCards: Set<String> = []
     var prices: [PlayChoice: Int64] = [:]
-    /// Counted separately from the App Store's sales, so that sales here do not change the names there.
+    /// This is counted separately from sales in the App Store, so that sales here do not affect the names there.
     var named: UInt64 = 0
 
-    /// The largest number of messages to keep.
+    /// The maximum number of messages that are kept.
     static let messageLimit = 2000
 
     var isEmpty: Bool { named == 0 && brokenCards.isEmpty && prices.isEmpty }
 }
 
-/// Reads books that may be missing. Folders from before the store sold in Google Play have no such member, and a
-/// store
-/// without sales there writes none.
+/// Reads books that may be missing. A folder from before the store sold in Google Play does not contain them, and a
+/// store without sales there does not write them.
 extension KeyedDecodingContainer {
     func decode(_ type: PlayBooks.Type, forKey key: Key) throws -> PlayBooks {
         try decodeIfPresent(type, forKey: key) ?? PlayBooks()
@@ -41,7 +40,7 @@ package struct PlaySubscription: Codable, Sendable {
         /// The first payment was never made.
         case declined
         case active
-        /// A renewal failed less than a day ago, and the store does not report it yet.
+        /// A renewal failed less than a day ago, and the store does not report this yet.
         case silent
         case grace
         case hold
@@ -68,7 +67,7 @@ package struct PlaySubscription: Codable, Sendable {
 
     package let token: String
     package let customer: String
-    /// The purchase's number among those of the customer.
+    /// The number of the purchase among the customer's purchases.
     let number: UInt64
     var entry = Entry.fresh
     package var phase: Phase
@@ -77,7 +76,7 @@ package struct PlaySubscription: Codable, Sendable {
     /// The deadline for acknowledging the purchase; `nil` once it is acknowledged.
     package var acknowledgeBy: Instant?
     package var isAcknowledged = false
-    /// The token whose purchase this one continues, and the token that continues this one.
+    /// The token of the purchase that this one continues, and the token of the purchase that continues this one.
     package var linked: String?
     package var replacedBy: String?
     var accountToken: String?
@@ -94,7 +93,7 @@ package struct PlaySubscription: Codable, Sendable {
     /// The name of the first order, and the number of orders after it.
     let firstOrder: String
     var renewals = 0
-    /// Counts the changes, for the entity tag.
+    /// A count of the changes, used for the entity tag.
     var revision: UInt64 = 1
 
     package var isServing: Bool { [.active, .silent, .grace].contains(phase) }
@@ -103,10 +102,10 @@ package struct PlaySubscription: Codable, Sendable {
     /// Whether any of the items renews.
     var renews: Bool { items.contains { $0.renews } }
 
-    /// When the current period ends. Items that wait for a deferred change have no period yet.
+    /// When the current period ends. Items that wait for a deferred change do not have a period yet.
     var ends: Instant? { items.compactMap(\.expires).max() }
 
-    /// When the store next acts on the subscription by itself.
+    /// When the store will next act on the subscription by itself.
     var due: Instant? {
         let next: Instant?
         switch phase {
@@ -147,15 +146,15 @@ package struct PlayItem: Codable, Sendable {
     package var expires: Instant?
     package var order: String?
     package var renews: Bool
-    /// Whether the period was paid for with an earlier product's money.
+    /// Whether the period was paid for with money left over from an earlier product.
     var isProrated = false
     /// The product that replaces this one when its period ends.
     var deferred: String?
-    /// Whether only this item ends with its period.
+    /// Whether only this item ends when its period ends.
     var isRemoved = false
     var replaced: Replaced?
     var change: PriceChange?
-    /// The remaining payments of a commitment, and whether the item ends with them.
+    /// The number of remaining payments in a commitment, and whether the item ends with them.
     var paymentsLeft: Int?
     var hasCommitted = false
     var endsWithCommitment = false
@@ -168,7 +167,7 @@ package struct PlayItem: Codable, Sendable {
 package struct PlayGood: Codable, Sendable {
     package enum Phase: String, Codable, Sendable {
         case pending
-        /// Never paid for, or refunded and revoked.
+        /// The purchase was never paid for, or was refunded and revoked.
         case cancelled
         case purchased
     }
@@ -185,7 +184,7 @@ package struct PlayGood: Codable, Sendable {
     package let product: String
     let option: Option
     package let quantity: Int64
-    /// The number of pieces that were refunded.
+    /// The number of refunded pieces.
     package var refunded: Int64 = 0
     package var phase: Phase
     let asked: Instant
@@ -276,7 +275,7 @@ package struct PlayVoid: Codable, Sendable {
     let source: Source
     let reason: Int64
     let isSubscription: Bool
-    /// The number of refunded pieces, if the refund covers only some.
+    /// The number of refunded pieces, if only some were refunded.
     let quantity: Int64?
 }
 

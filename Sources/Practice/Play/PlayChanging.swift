@@ -2,7 +2,7 @@ internal import Core
 
 /// Purchases that continue another one with a new token.
 extension PracticeWorld {
-    /// Changes the subscription or base plan, at once or when the current period ends.
+    /// Changes the subscription or base plan, either immediately or when the current period ends.
     mutating func switchPlan(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {
@@ -93,7 +93,8 @@ extension PracticeWorld {
         return try subscribe([(choice, nil)], .addOn, instead: old, step, for: customer)
     }
 
-    /// Subscribes a returning customer again: in the app, or in the Play Store app after the subscription expired.
+    /// Resubscribes a returning customer, either in the app or, after the subscription has expired, in the Play Store
+    /// app.
     mutating func resubscribe(
         _ step: Step, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> Outcome {

@@ -1,8 +1,8 @@
 internal import Core
 
-/// What Google Play does on its own as time passes.
+/// The actions that Google Play takes by itself as time passes.
 extension PracticeWorld {
-    /// The next purchase token that Google Play acts on.
+    /// The purchase token on which Google Play will act next.
     var nextPlayDue: (at: Instant, token: String)? {
         let all =
             play.subscriptions.values.compactMap { one in one.due.map { ($0, one.token) } }
@@ -26,7 +26,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The purchase's new state, for the list of events.
+    /// The new state of the purchase, for the list of events.
     func playOutcome(of token: String) -> Outcome {
         if let good = play.goods[token] {
             return Outcome(
@@ -122,7 +122,7 @@ extension PracticeWorld {
 extension PracticeWorld {
     private var aDay: Int64 { pace.milliseconds(86_400_000) }
 
-    /// Starts the day in which the store retries a payment without reporting it, while access continues.
+    /// Starts the day during which the store retries a payment without reporting it, while access continues.
     private mutating func beginSilence(_ one: PlaySubscription) {
         let ends = one.ends ?? now
         bookUnpaid(one)
@@ -156,7 +156,7 @@ extension PracticeWorld {
         tellPlay(.inGrace, one.token)
     }
 
-    /// Moves the end of the period forward by a day while the grace period lasts.
+    /// Moves the end of the period forward by a day as long as the grace period lasts.
     private mutating func continueGrace(_ one: PlaySubscription) {
         if !one.renews { return endInPlay(one.token) }
         guard let limit = one.graceUntil, now < limit else { return stopServing(one) }
@@ -195,7 +195,7 @@ extension PracticeWorld {
         tellPlay(.onHold, one.token)
     }
 
-    /// Ends the items' periods now, if they have not ended yet.
+    /// Ends the items' periods now, unless they have already ended.
     mutating func cut(_ token: String) {
         changeInPlay(token) { [now] in
             for index in $0.items.indices {

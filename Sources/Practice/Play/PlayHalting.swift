@@ -130,7 +130,7 @@ extension PracticeWorld {
         (shop.google?.plan(choice)?.period.milliseconds ?? 0) > 93 * 86_400_000
     }
 
-    /// Puts the subscription on hold, as after a failed payment and the grace period.
+    /// Puts the subscription on hold, as happens after a failed payment and the grace period.
     private mutating func hold(_ one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.renews else {
             throw .refused("only a subscription that renews can be put on hold")
@@ -142,7 +142,7 @@ extension PracticeWorld {
         putOnHold(one)
     }
 
-    /// Makes the customer's payment succeed again.
+    /// Makes the customer's payments succeed again.
     private mutating func recover(_ one: PlaySubscription) throws(PracticeError) {
         guard [.silent, .grace, .hold].contains(one.phase) else {
             throw .refused("no payment of the subscription failed; it is \(one.phase.rawValue)")

@@ -56,7 +56,7 @@ extension PracticeWorld {
         return offer
     }
 
-    /// Creates a purchase token with those items. The purchase starts when it is paid.
+    /// Creates a purchase token with those items. The purchase starts once it has been paid for.
     mutating func subscribe(
         _ choices: [(PlayChoice, PlayShop.Offer?)], _ entry: PlaySubscription.Entry,
         instead old: PlaySubscription?, _ step: Step, for customer: String
@@ -88,7 +88,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: token)
     }
 
-    /// Completes a pending purchase with the customer's payment, or drops it.
+    /// Completes a pending purchase with the customer's payment, or discards it.
     mutating func decideInPlay(
         _ step: Step, for customer: String
     ) throws(PracticeError) -> Outcome {

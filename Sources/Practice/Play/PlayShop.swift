@@ -21,13 +21,13 @@ package struct PlayShop: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var period: Wait
-        /// The price in thousandths of the currency's unit, like all prices of the shop.
+        /// The price in thousandths of the currency's unit, like all prices in the shop.
         package var price: Int64
         package var currency: String?
-        /// How long access continues after a failed renewal, and how long it is then suspended.
+        /// How long access continues after a failed renewal, and how long the subscription is on hold after that.
         package var grace: Wait?
         package var hold: Wait?
-        /// The number of payments in an instalment plan's first commitment, and in each later one.
+        /// The number of payments in the first commitment of an instalment plan, and in each later one.
         package var payments: Int?
         package var laterPayments: Int?
         package var tags: [String]?
@@ -44,7 +44,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
             package var period: Wait
             /// The price. Zero means a free trial.
             package var price: Int64
-            /// The number of periods; one if it is missing.
+            /// The number of periods. The default is one.
             package var payments: Int?
         }
         package var id: String
@@ -58,7 +58,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
             case forNew = "for_new"
         }
 
-        /// The phase of the payment with that number, counted from zero; `nil` after the last phase.
+        /// The phase to which the payment with that number belongs, counted from zero; `nil` after the last phase.
         func phase(ofPayment number: Int) -> Phase? {
             var left = number
             for phase in phases {
@@ -77,9 +77,9 @@ package struct PlayShop: Hashable, Sendable, Codable {
         package var consumable: Bool?
         /// Whether several pieces can be bought at once.
         package var multiQuantity: Bool?
-        /// How long a rented product may be used. Without it, the product is sold permanently.
+        /// How long a rented product may be used; `nil` if the product is sold permanently.
         package var rental: Wait?
-        /// When a pre-order product is released and charged.
+        /// When a pre-ordered product is released and charged.
         package var release: Instant?
 
         enum CodingKeys: String, CodingKey {
@@ -89,9 +89,9 @@ package struct PlayShop: Hashable, Sendable, Codable {
     }
 
     package var packageName: String
-    /// The applicable share of Google's quotas, in percent.
+    /// The share of Google's quotas that applies, in percent.
     package var quotaPercent: Double?
-    /// Whether a replaced token still appears as active until its period ends, as sometimes happens in the real
+    /// Whether a replaced token still appears as active until its period ends, as sometimes happens with the real
     /// store.
     package var oldTokensLinger: Bool?
     package var subscriptions: [Subscription]
@@ -120,7 +120,7 @@ package struct PlayChoice: Hashable, Sendable, Codable, CustomStringConvertible 
 }
 
 extension PlayShop {
-    /// Describes the mistake in the shop, if there is one.
+    /// Describes what is wrong with the shop; `nil` if it is valid.
     var mistake: String? {
         if packageName.split(separator: ".").count < 2 {
             return "google.package is \(quoted(packageName)); write a name like com.example.game"

@@ -1,6 +1,6 @@
 internal import Core
 
-/// The state of purchases in Google Play's records, with the access that they give.
+/// The states of purchases in Google Play's records, and the access that they give.
 extension PracticeWorld {
     var playCustomers: Set<String> {
         Set(play.subscriptions.values.map(\.customer)).union(play.goods.values.map(\.customer))

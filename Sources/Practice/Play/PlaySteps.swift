@@ -1,6 +1,6 @@
 internal import Core
 
-/// The steps that customers take in Google Play.
+/// The actions that customers take in Google Play.
 extension PracticeWorld {
     mutating func performInPlay(_ step: Step) throws(PracticeError) -> Outcome {
         let shop = try playShop()
@@ -37,7 +37,8 @@ extension PracticeWorld {
         return google
     }
 
-    /// The subscription and base plan with that name. A subscription's name alone means its first base plan.
+    /// The subscription and base plan with that name. If the name contains only a subscription, its first base plan is
+    /// used.
     func playChoice(_ name: String, in shop: PlayShop) throws(PracticeError) -> PlayChoice {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         let subscription = shop.subscriptions.first { $0.id == parts.first }
@@ -57,9 +58,8 @@ extension PracticeWorld {
         return PlayChoice(product: subscription.id, plan: plan.id)
     }
 
-    /// The purchase that the step is about: the one with the given token, or else the newest with the product, or
-    /// else the
-    /// newest that is not over.
+    /// The purchase that the step is about: the one with the given token, otherwise the newest with the product,
+    /// otherwise the newest that is not over.
     func playSubscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> PlaySubscription {
@@ -90,14 +90,14 @@ extension PracticeWorld {
         play.goods.values.filter { $0.customer == customer }.sorted { $0.number < $1.number }
     }
 
-    /// The one-time purchase that a step is about, if it is about one.
+    /// The one-time purchase that a step is about; `nil` if it is not about one.
     func playGood(_ step: Step, of customer: String) -> PlayGood? {
         playGoods(of: customer).last { good in
             step.transaction.map { $0 == good.token } ?? (step.product == good.product)
         }
     }
 
-    /// Acknowledges a purchase or consumes a product, as the app does itself.
+    /// Acknowledges a purchase or consumes a product, as the app would do.
     private mutating func finishInPlay(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Outcome {
@@ -128,7 +128,7 @@ extension PracticeWorld {
         changeInPlay(token) {
             $0.acknowledgeBy = nil
             $0.isAcknowledged = true
-            // At this point, the real store also stops naming the expired token.
+            // From this point on, the real store does not name the expired token either.
             $0.expiredToken = nil
         }
     }
@@ -165,7 +165,8 @@ extension PracticeWorld {
         return Luck(seed: seed ^ (play.named &* 0x9E37_79B9_7F4A_7C15) ^ 0x706C_6179)
     }
 
-    /// A token like the real store's: letters, a dot, and characters of which some must be escaped in a path.
+    /// A token that looks like the real store's: letters, a dot, and other characters, some of which must be escaped in
+    /// a path.
     mutating func playToken() -> String {
         var luck = nextPlayLuck()
         let letters = Array("abcdefghijklmnop")

@@ -1,9 +1,9 @@
 internal import Core
 package import JSON
 
-/// Google Play's answers about subscriptions. Like Google, they omit members that have Google's default value.
+/// Google Play's answers about subscriptions. As in the real answers, members with Google's default value are left out.
 extension PracticeWorld {
-    /// The store's answer about a purchase token, without the API's limits.
+    /// The store's answer about a purchase token, regardless of the API's limits.
     package func playAnswer(_ token: String) -> JSON? {
         play.subscriptions[token].map(playAnswer(of:)) ?? play.goods[token].map(playAnswer(v2:))
     }
@@ -71,7 +71,7 @@ extension PracticeWorld {
     }
 
     private func line(of item: PlayItem, in one: PlaySubscription) -> JSON {
-        // The period of a replaced purchase is over, unless the store is slow to report it.
+        // The period of a replaced purchase is over, unless the store is slow to report that.
         let isCut = one.phase == .replaced && !lingers(one)
         let expires = item.expires.map { isCut ? min($0, one.ended ?? $0) : $0 }
         let isOver = one.isOver && !lingers(one)
@@ -108,7 +108,7 @@ extension PracticeWorld {
 
     private func renewingPlan(of item: PlayItem, _ isOver: Bool) -> JSON {
         let plan: JSON = [:]
-        // For a purchase that is over, the real store says nothing more than this.
+        // For a purchase that is over, the real store does not say more than this.
         if isOver { return plan }
         return plan.with("autoRenewEnabled", item.renews ? true : nil)
             .with("recurringPrice", money(item.price, item.currency))
@@ -191,6 +191,6 @@ extension PlaySubscription.Cancellation {
 }
 
 extension Instant {
-    /// The time in Google's form, which omits an empty fraction.
+    /// The time in Google's format, which omits an empty fraction.
     var playTime: JSON { .string(text.replacing(".000Z", with: "Z")) }
 }

@@ -50,7 +50,7 @@ extension PracticeWorld {
         tellPlay(.voided, good.token, order: good.order, isPartial: true)
     }
 
-    /// Refunds the remaining amount of an order. If `revokes`, it also ends the rights from the order.
+    /// Refunds the remaining amount of an order. If `revokes` is true, this also ends the rights from the order.
     mutating func refundOrder(
         _ id: String, revokes: Bool, by source: PlayVoid.Source, reason: Int64 = 0
     ) throws(PracticeError) {
@@ -69,7 +69,7 @@ extension PracticeWorld {
         } else if revokes, let one = playHead(of: order.token), !one.isOver {
             revoke(one)
         }
-        // A refund that revokes nothing is not in the list of voided purchases.
+        // A refund without revocation does not appear in the list of voided purchases.
         guard revokes else { return }
         appendVoid(of: id, by: source, reason: reason)
         tellPlay(.voided, order.token, order: id, isPartial: false)
@@ -82,7 +82,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// Ends a subscription permanently, even if it is paid for.
+    /// Ends a subscription permanently, even if it has been paid for.
     private mutating func revoke(_ one: PlaySubscription) {
         changeInPlay(one.token) { [now] in
             $0.phase = .revoked
@@ -115,7 +115,7 @@ extension PracticeWorld {
         return min(1, max(0, Double(ends.milliseconds - now.milliseconds) / whole))
     }
 
-    /// Refunds one of several items and ends only that item.
+    /// Refunds one of several items. Only that item ends.
     mutating func refundItem(_ product: String, of one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.items.count > 1,
             let item = one.items.first(where: { $0.choice.product == product }),
@@ -150,9 +150,8 @@ extension PracticeWorld {
                 quantity: quantity))
     }
 
-    /// Refunds a purchase that was not acknowledged in time. A prepaid plan loses all of its time, including what
-    /// earlier
-    /// payments bought.
+    /// Refunds a purchase that was not acknowledged in time. A prepaid plan loses all of its time, including the time
+    /// bought with earlier payments.
     mutating func takeBack(_ one: PlaySubscription) {
         changeInPlay(one.token) { $0.cancellation = .system }
         takeBack(order: one.firstOrder, of: one.token)

@@ -5,12 +5,11 @@ package import JSON
 package import Minting
 
 /// Signs the practice store's statements under its own roots. The roots are created at the first start and kept, so
-/// that
-/// evidence can be verified as long as the folder exists.
+/// that evidence can be verified as long as the folder exists.
 package struct Authority: Sendable {
     package let receipts: MintedChain
     package let transactions: MintedChain
-    /// The key that back ends sign their tokens with, its id, and its issuer.
+    /// The key with which back ends sign their tokens, the key's id, and its issuer.
     package let apiKey: MintedKey
     package let keyID: String
     package let issuer: String
@@ -31,7 +30,7 @@ package struct Authority: Sendable {
         issuer = cuts.map { String(Array(hex)[$0]) }.joined(separator: "-")
     }
 
-    /// The signed form of a payload.
+    /// The payload in signed form.
     package func sign(_ payload: JSON) -> String {
         SignedJSONPlan(payload, chain: transactions).text
     }
@@ -60,9 +59,8 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that should trust the
-    /// store, `keys/`
-    /// is for back ends, and `private/` is for the store alone.
+    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that should trust the store,
+    /// `keys/` is for back ends, and `private/` is only for the store.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept
@@ -74,7 +72,7 @@ extension Authority {
         try folder.write("roots/receipts.pem", receipts.root.pem)
         try folder.write("roots/transactions.pem", transactions.root.pem)
         try folder.write("keys/issuer", issuer + "\n")
-        // Written last, because the folder counts as new without it.
+        // This is written last, because the folder counts as new without it.
         try folder.write("keys/AuthKey_\(keyID).p8", apiKey.pem, isSecret: true)
     }
 
@@ -110,7 +108,7 @@ extension MintedChain {
         guard ders.count == 3, let key = parts.first.flatMap(MintedKey.init(pem:)) else {
             return nil
         }
-        // Only the leaf signs from now on. The other keys were deliberately not kept.
+        // From now on, only the leaf signs. The other keys were deliberately not kept.
         let made = ders.map { MintedCertificate(der: $0, key: key, name: "") }
         self.init(root: made[2], intermediate: made[1], leaf: made[0])
     }
@@ -123,7 +121,7 @@ package struct DataFolder: Sendable {
     package init(_ path: String) throws(PracticeError) {
         self.path = path
         for name in ["", "roots", "keys", "private"] {
-            // A Deed service that runs as another user can read the roots, and nothing else.
+            // A Deed service that runs as a different user can read only the roots.
             let mode = name == "roots" ? 0o755 : name.isEmpty ? 0o711 : 0o700
             do {
                 try FileManager.default.createDirectory(
@@ -160,7 +158,7 @@ package struct DataFolder: Sendable {
         try write(name, Array(text.utf8), isSecret: isSecret)
     }
 
-    /// Replaces the whole file, or leaves it unchanged.
+    /// Replaces the whole file or leaves it unchanged.
     package func write(
         _ name: String, _ bytes: [UInt8], isSecret: Bool = false
     ) throws(PracticeError) {

@@ -11,7 +11,7 @@ package struct HandOver: Sendable {
     package let receipt: String
     package let appTransaction: String
     package let note: String?
-    /// The notifications that the store sent as a result.
+    /// The notifications that the store has sent as a result.
     package var told: [Posting] = []
 
     package init(_ outcome: Outcome, in world: PracticeWorld, by authority: Authority) {

@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 internal import Minting
 
-/// Legacy receipts, and verifyReceipt's replies about them.
+/// Legacy receipts, and the replies of verifyReceipt about them.
 extension PracticeWorld {
     /// The receipt on a customer's device. It contains all purchases except finished consumables.
     package func receipt(of customer: String, by authority: Authority) -> [UInt8] {
@@ -51,17 +51,17 @@ extension PracticeWorld {
         ]
     }
 
-    /// When the sale was revoked, or replaced by an upgrade. Legacy receipts do not distinguish these.
+    /// When the sale was revoked or was replaced by an upgrade. Legacy receipts do not distinguish between the two.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
         return sale.upgraded
     }
 
-    /// The verifyReceipt reply for a customer's genuine receipt.
+    /// The verifyReceipt reply for a genuine receipt of a customer.
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
-        // Finished consumables are no longer listed.
+        // Finished consumables are not listed any more.
         let bought = (customer.map(sales(of:)) ?? [])
             .filter { $0.kind != .consumable || !$0.isFinished }
         var listed = bought.sorted { ($0.purchased, $0.id) > ($1.purchased, $1.id) }
@@ -159,7 +159,7 @@ extension PracticeWorld {
     }
 }
 
-/// The opaque bytes in a customer's receipts. They are the same in every receipt.
+/// The opaque bytes in the receipts of a customer. They are the same in all of them.
 private struct SHA1Text {
     let bytes: [UInt8]
 
@@ -173,7 +173,7 @@ extension Article.Offer {
 }
 
 extension JSONObject {
-    /// Appends a date in verifyReceipt's three forms.
+    /// Appends a date in the three formats of verifyReceipt.
     fileprivate mutating func append(date name: String, _ instant: Instant) {
         let pacific = instant.advanced(byMilliseconds: -8 * 3_600_000)
         append(name, .string(instant.spacedText + " Etc/GMT"))
@@ -183,7 +183,7 @@ extension JSONObject {
 }
 
 extension Instant {
-    /// The instant in whole seconds, because receipts have no fractions.
+    /// The instant in whole seconds, because the times in receipts have no fractions.
     fileprivate var secondText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }

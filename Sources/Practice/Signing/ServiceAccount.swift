@@ -2,9 +2,8 @@ import Crypto
 package import JSON
 package import Minting
 
-/// The store's keys for Google Play: the service account that back ends authenticate with, and the key for signing
-/// push
-/// messages.
+/// The store's keys for Google Play: the service account with which back ends authenticate, and the key for signing
+/// push messages.
 package struct ServiceAccount: Sendable {
     package let key: MintedKey
     package let keyID: String
@@ -47,16 +46,15 @@ package struct ServiceAccount: Sendable {
         self.init(key: key, keyID: keyID, email: email, pushKey: pushKey)
     }
 
-    /// Writes the file that a back end needs, and returns its path. The file contains the store's address, which may
-    /// change
-    /// between starts.
+    /// Writes the file that a back end needs. Returns the file's path. The file contains the store's address, which may
+    /// change between starts.
     @discardableResult
     package func write(to folder: DataFolder, port: UInt16) throws(PracticeError) -> String {
         try folder.write(Self.file, json(at: "http://127.0.0.1:\(port)").text, isSecret: true)
         return "\(folder.path)/\(Self.file)"
     }
 
-    /// The file's content, in the form in which Google Cloud issues such keys.
+    /// The file's content, in the format in which Google Cloud issues such keys.
     package func json(at address: String) -> JSON {
         [
             "type": "service_account", "project_id": "deed-practice",

@@ -1,13 +1,12 @@
 package import Core
 
-/// What the store does by itself as time passes.
+/// The actions that the store takes by itself as time passes.
 extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
-    /// The next due item. If several are due at the same instant, the store's own actions come first, then the steps
-    /// of
-    /// lives, then notifications.
+    /// The next item that is due. If several items are due at the same instant, the store's own actions come first,
+    /// followed by the steps of lives and then by notifications.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let due = nextPlayDue, found.map({ due.at < $0.at }) ?? true {
@@ -23,7 +22,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// The next subscription that the store acts on by itself.
+    /// The next subscription on which the store acts by itself.
     var nextRenewal: (at: Instant, original: String)? {
         subscriptions.values
             .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
@@ -49,9 +48,9 @@ extension PracticeWorld {
         /// Nothing is due until the limit.
         case nothing
         case changed(Outcome)
-        /// The notification must be sent, and its result recorded.
+        /// The notification is to be sent and its result recorded.
         case post(Int)
-        /// A step of a life, which the store refused.
+        /// A step in a life, which the store refused.
         case refused(Step, PracticeError)
     }
 
@@ -122,7 +121,7 @@ extension PracticeWorld {
         }
     }
 
-    /// What happens to a subscription at the end of its period.
+    /// What happens to a subscription when its period ends.
     private enum Fate {
         case ends(Subscription.Intent, subtype: String)
         case fails
@@ -198,14 +197,13 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// When the run of periods began that a period starting at `start` belongs to. A gap of less than sixty days
-    /// does not end
-    /// the run.
+    /// The beginning of the run of periods to which a period that starts at `start` belongs. A gap of less than sixty
+    /// days does not end a run.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
 
-    /// The win-back offers for a customer who left.
+    /// The win-back offers for a customer whose subscription has ended.
     func winBackOffers(for subscription: Subscription) -> [String] {
         guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
         let offers = shop.article(subscription.product)?.offers ?? []
@@ -222,16 +220,16 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// A purchase's state in the store's own records.
+    /// The state of a purchase in the store's own records.
     package struct Standing: Hashable, Sendable {
         package let original: String
         package let product: String
         package let isActive: Bool
         /// Whether another period follows; `nil` for a purchase without periods.
         package let renews: Bool?
-        /// The current month of a commitment, as text.
+        /// The current month in a commitment, as text.
         package let commitment: String?
-        /// When access ends if nothing else happens; `nil` if it never ends or if the catalog decides.
+        /// When access ends if nothing else happens; `nil` if it never ends or if that depends on the catalog.
         package let until: Instant?
         package let word: String
         package var store = Store.apple
@@ -260,7 +258,8 @@ extension PracticeWorld {
         return renewing + others + playStandings(of: customer)
     }
 
-    /// The product of the current period. A change that was charged early takes effect only when that period ends.
+    /// The product of the current period. If a change has been charged early, it takes effect only when that period
+    /// ends.
     private func runningProduct(of subscription: Subscription) -> String {
         guard let latest = sale(subscription.latest), now < latest.purchased else {
             return subscription.product

@@ -1,6 +1,6 @@
 package import Core
 
-/// How long the store's periods are: as in the calendar, or shortened as in a sandbox.
+/// The length of the store's periods: either as in the calendar, or shortened as in a sandbox.
 package struct Pace: Hashable, Sendable, Codable {
     /// The length of a month in milliseconds; `nil` for calendar months.
     package let month: Int64?
@@ -13,7 +13,7 @@ package struct Pace: Hashable, Sendable, Codable {
         self.month = month
     }
 
-    /// Parses `calendar`, or the length of a month, such as `5m`.
+    /// Parses `calendar` or the length of a month, such as `5m`.
     package init?(_ text: String) {
         if text == "calendar" {
             self = .calendar
@@ -42,10 +42,10 @@ package struct Pace: Hashable, Sendable, Codable {
     }
 }
 
-/// A duration in a form that people write: `40d`, `12h`, `1mo`, `1y`, `0d`, or `P40D` as in ISO 8601.
+/// A duration in one of the formats that people use: `40d`, `12h`, `1mo`, `1y`, `0d`, or `P40D` as in ISO 8601.
 package struct Wait: Hashable, Sendable, Codable {
     package let text: String
-    /// `nil` means zero.
+    /// `nil` means a duration of zero.
     let duration: CalendarDuration?
 
     package init?(_ text: String) {
@@ -79,7 +79,7 @@ package struct Wait: Hashable, Sendable, Codable {
 
     package func end(after start: Instant) -> Instant { duration?.end(after: start) ?? start }
 
-    /// The duration, if every month has thirty days.
+    /// The duration in milliseconds, assuming that every month has thirty days.
     var milliseconds: Int64 {
         guard let duration else { return 0 }
         return (duration.months * 30 + duration.days) * 86_400_000 + duration.milliseconds

@@ -1,24 +1,23 @@
 package import Core
 
-/// The store's entire state. It is deterministic: the same requests at the same instants give the same state,
-/// including
-/// every name in it.
+/// The entire state of the store. It is deterministic: the same requests at the same instants lead to the same state,
+/// including all names in it.
 package struct PracticeWorld: Codable, Sendable {
     package internal(set) var now: Instant
     package internal(set) var shop: Shop
     package internal(set) var pace: Pace
-    /// `Sandbox`, which is the only environment that an extra root can vouch for. Tests change it to forge evidence.
+    /// The only environment that an extra root can vouch for is `Sandbox`. Tests change this to forge evidence.
     package var environment = "Sandbox"
     package internal(set) var trouble = Trouble()
-    /// How far the clock is ahead of the machine's; `nil` for a clock that stands still until it is moved.
+    /// How far the clock is ahead of the machine's clock; `nil` if the clock moves only on request.
     package internal(set) var clockOffset: Int64?
 
     package internal(set) var sales: [Sale] = []
     package internal(set) var subscriptions: [String: Subscription] = [:]
     package internal(set) var postings: [Posting] = []
-    /// How many old notifications were deleted.
+    /// The number of old notifications that were deleted.
     package internal(set) var forgottenPostings = 0
-    /// The notifications that are still to be sent or retried.
+    /// The notifications that have yet to be sent or retried.
     var openPostings: [Int] = []
     package internal(set) var plans: [Plan] = []
     var installs: [String: Install] = [:]
@@ -27,7 +26,7 @@ package struct PracticeWorld: Codable, Sendable {
     var withdrawn: Set<String> = []
     var prices: [String: Int64] = [:]
     var massExtensions: [MassExtension] = []
-    /// The consumption reports of back ends, for transactions for which a refund was requested.
+    /// The consumption reports from back ends, by transaction for which a refund was requested.
     package internal(set) var consumption: [String: String] = [:]
     /// The sales in Google Play.
     package internal(set) var play = PlayBooks()
@@ -103,7 +102,7 @@ extension PracticeWorld {
         return parts.joined(separator: "-")
     }
 
-    /// The order number in the mail to the customer.
+    /// The order number in the e-mail to the customer.
     mutating func orderName() -> String {
         let text = String(seed % 1_000_000 * 1_000_000 + nextNumber(), radix: 36).uppercased()
         return "M" + String(repeating: "0", count: max(0, 10 - text.count)) + text
@@ -112,7 +111,7 @@ extension PracticeWorld {
     package func sale(_ id: String) -> Sale? { index(of: id).map { sales[$0] } }
 
     func index(of id: String) -> Int? {
-        // The search starts at the end, because the newest sales are requested most.
+        // The search starts at the end, because the newest sales are requested most often.
         sales.lastIndex { $0.id == id }
     }
 
@@ -130,7 +129,7 @@ extension PracticeWorld {
     /// Whether the customer has installed the app from the App Store.
     func isInstalled(by customer: String) -> Bool { installs[customer] != nil }
 
-    /// Records the customer's first installation of the app. A purchase counts as one, too.
+    /// Records the customer's first installation of the app. A purchase also counts as an installation.
     mutating func install(_ customer: String, version: String? = nil) {
         if installs[customer] != nil { return }
         installs[customer] = Install(
@@ -146,7 +145,7 @@ extension PracticeWorld {
         sales[index].changed = now
     }
 
-    /// Records that an upgrade replaces the subscription's current period, and the next one if it has already been
+    /// Records that an upgrade replaces the subscription's current period, and also the next one if it has already been
     /// charged.
     mutating func markUpgraded(_ original: String) {
         let charged = undoRenewal(of: original)
@@ -163,9 +162,8 @@ extension PracticeWorld {
     func price(of article: Article) -> Int64 { prices[article.id] ?? article.price }
 }
 
-/// Decides when faults happen. Each kind has its own sequence, so that an additional call does not change what
-/// happens to
-/// notifications.
+/// Decides when faults occur. Each kind of fault has a separate random sequence, so that an additional call does not
+/// change what happens to notifications.
 struct Fates: Codable, Sendable {
     private let seed: UInt64
     var answers: Luck
@@ -177,14 +175,14 @@ struct Fates: Codable, Sendable {
         connections = Luck(seed: seed ^ 0x636F_6E6E_6563)
     }
 
-    /// The random sequence for the notification with that number.
+    /// The random sequence for the notification with the given number.
     func ofPosting(_ number: Int) -> Luck {
         var mixed = Luck(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
         return Luck(seed: mixed.next())
     }
 }
 
-/// A random number generator whose entire state is one number that can be saved.
+/// A random number generator whose entire state is a single number that can be saved.
 struct Luck: RandomNumberGenerator, Codable, Sendable {
     private var state: UInt64
 
@@ -200,7 +198,7 @@ struct Luck: RandomNumberGenerator, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Whether an event with that rate happens now.
+    /// Whether an event with the given rate occurs now.
     mutating func strikes(_ rate: Double?) -> Bool {
         guard let rate, rate > 0 else { return false }
         return Double(next() >> 11) / Double(1 << 53) < rate

@@ -15,7 +15,7 @@ package struct Sale: Codable, Sendable {
         package var isForApp: Bool
     }
 
-    /// A period's position in a twelve-month commitment.
+    /// The position of a period in a twelve-month commitment.
     package struct Commitment: Codable, Sendable {
         package var number: Int64
         package var ends: Instant
@@ -38,7 +38,7 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    /// The family organiser's purchase that is shared.
+    /// The family organiser's purchase that is being shared.
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
@@ -63,7 +63,7 @@ package struct Subscription: Codable, Sendable {
         case revoked
     }
 
-    /// Why the subscription will not renew, by the store's numbers.
+    /// Why the subscription will not renew, as the store's numbers.
     package enum Intent: Int64, Sendable, Codable {
         case cancelled = 1
         case billing = 2
@@ -89,7 +89,7 @@ package struct Subscription: Codable, Sendable {
     package var latest: String
     /// When the newest period ends.
     package var ends: Instant
-    /// When the store charges for the next period; `nil` once it has tried.
+    /// When the store will charge for the next period; `nil` once it has tried to.
     var renewsAt: Instant?
     package var graceUntil: Instant?
     /// The grace period that a refund ended. It is restored if the refund is reversed.
@@ -101,22 +101,22 @@ package struct Subscription: Codable, Sendable {
     var streakStart: Instant
     var price: Int64
     var change: PriceChange?
-    /// The offer for the current period, and the number of payments left with it.
+    /// The offer for the current period, and the number of payments left under it.
     var offer: Article.Offer?
     var paymentsLeft = 0
     /// The offer for the next period.
     var nextOffer: Article.Offer?
     /// Whether a new commitment starts when this one ends.
     var willCommitAgain = true
-    /// The family organiser's subscription that is shared.
+    /// The family organiser's subscription that is being shared.
     package var sharedFrom: String?
     var extensions: [Instant] = []
 
     package var isServing: Bool { phase == .active || phase == .grace }
 
-    /// When the store next acts on the subscription by itself.
+    /// When the store will next act on the subscription by itself.
     var due: Instant? {
-        // A share changes together with the subscription that is shared.
+        // A share only changes together with the subscription that is being shared.
         if sharedFrom != nil { return nil }
         return switch phase {
         case .active: renewsAt ?? ends

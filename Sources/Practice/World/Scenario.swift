@@ -4,7 +4,7 @@ package import Core
 package struct Scenario: Codable, Sendable {
     package struct Life: Codable, Sendable {
         package struct Moment: Sendable {
-            /// The time since the beginning of the scenario.
+            /// The time since the scenario's beginning.
             package let at: Wait
             package let step: Step
         }
@@ -13,13 +13,13 @@ package struct Scenario: Codable, Sendable {
     }
 
     package var title: String
-    /// The time at which the test clock starts; if it is missing, the store's current time.
+    /// The time at which the test clock starts; the store's current time if it is missing.
     package var start: Instant?
     package var trouble: Trouble?
     package var lives: [Life]
     /// How long the scenario lasts.
     package var until: Wait
-    /// The expected state of each customer's purchases at the end, by product.
+    /// The expected state of each customer's purchases at the end of the scenario, by product.
     package var expect: [String: [String: String]]?
 
     package init(_ bytes: [UInt8]) throws(PracticeError) {
@@ -83,7 +83,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The scenario's expectations that are not met, as sentences.
+    /// The expectations of the scenario that are not met, as sentences.
     package func unmet(_ scenario: Scenario) -> [String] {
         (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
             var found: [String: String] = [:]

@@ -157,14 +157,15 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the next period: up to a day before it starts, or a tenth of the period before.
+    /// When the store charges for the next period: a tenth of the current period's length before the next one starts,
+    /// but at most a day before.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
         return ends.advanced(byMilliseconds: -min(86_400_000, length / 10))
     }
 
-    /// Refunds a renewal whose period has not started. The period before it becomes the newest again.
+    /// Refunds a renewal whose period has not started. The previous period becomes the newest one again.
     @discardableResult
     mutating func undoRenewal(of original: String) -> String? {
         guard let subscription = subscriptions[original], let charged = sale(subscription.latest),
@@ -196,7 +197,7 @@ extension PracticeWorld {
         shop.article(subscription.product)?.commitment == true
     }
 
-    /// The position of the next period in a commitment. A late payment postpones the commitment's end.
+    /// The position of the next period in a commitment. A late payment postpones the end of the commitment.
     private func nextCommitment(
         of subscription: Subscription, _ article: Article, from start: Instant, _ isRenewal: Bool
     ) -> Sale.Commitment? {
@@ -214,7 +215,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer keeps paying, but no new commitment follows the current one.
+    /// Whether the customer continues to pay but the current commitment is not followed by a new one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

@@ -1,6 +1,6 @@
 package import Core
 
-/// The app and what it sells, from the file `shop.json`.
+/// The app and the products that it sells, from the file `shop.json`.
 package struct Shop: Hashable, Sendable, Codable {
     package struct App: Hashable, Sendable, Codable {
         package var bundleID: String
@@ -9,14 +9,14 @@ package struct Shop: Hashable, Sendable, Codable {
         package var version: String
         /// The password that verifyReceipt requires.
         package var sharedSecret: String
-        /// The address to post notifications to; `nil` if none are posted.
+        /// The address to which notifications are posted; `nil` if none are posted.
         package var notificationURL: String?
-        /// How many times a notification is tried: repeatedly, like `production`, or once, like `sandbox`.
+        /// How often a notification is tried: repeatedly as in `production`, or once as in `sandbox`.
         package var retries: Retries
-        /// The server API's limits, in percent of production's. The sandbox's limits are 10 percent.
+        /// The limits of the server API, in percent of production's. In the sandbox, they are 10 percent.
         package var rateLimitPercent: Double?
-        /// Whether a renewal is charged before the period ends, which is the default. Otherwise, there is a gap
-        /// between periods.
+        /// Whether a renewal is charged before the period ends, which is the default. If false, there is a gap between
+        /// periods.
         package var renewsEarly: Bool?
 
         enum CodingKeys: String, CodingKey {
@@ -66,7 +66,7 @@ package struct Article: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var discount: Discount
-        /// The offer's length. For a pay-as-you-go offer, it is the length of the period for each payment.
+        /// The length of the offer. For a pay-as-you-go offer, it is the length of the period covered by each payment.
         package var period: Wait
         /// The number of payments in a pay-as-you-go offer.
         package var payments: Int?
@@ -105,7 +105,7 @@ package struct Article: Hashable, Sendable, Codable {
     /// The range of permitted prices.
     static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
 
-    /// Describes the mistake in the product, if there is one.
+    /// Describes what is wrong with the product; `nil` if it is valid.
     var mistake: String? {
         for price in [price] + (offers ?? []).compactMap(\.price)
         where !Self.prices.contains(price) {
@@ -120,7 +120,7 @@ package struct Article: Hashable, Sendable, Codable {
         guard let period, period.milliseconds > 0 else {
             return "has no period; say how long it lasts, like P1M"
         }
-        // The store extends an unpaid renewal by no more than one period.
+        // The store extends an unpaid renewal by one period at most.
         if let grace, grace.milliseconds > period.milliseconds {
             return "has a longer grace than period"
         }
@@ -129,7 +129,7 @@ package struct Article: Hashable, Sendable, Codable {
 }
 
 extension Shop {
-    /// Reads the file. Throws an error that says what is wrong with it.
+    /// Reads the file. The error says what is wrong with it.
     package init(_ bytes: [UInt8]) throws(PracticeError) {
         self = try readStrictly(bytes)
         if let url = app.notificationURL, !Shop.isAddress(url) {

@@ -1,6 +1,6 @@
 internal import Core
 
-/// An action by or for a customer of the store, in the format of scenarios and of the control API.
+/// An action by or for a customer of the store, in the format used in scenarios and in the control API.
 package struct Step: Codable, Hashable, Sendable {
     package enum Act: String, Codable, Hashable, Sendable, CaseIterable {
         case install
@@ -34,7 +34,7 @@ package struct Step: Codable, Hashable, Sendable {
         case postpone = "defer"
         case resubscribe
 
-        /// The members that the action accepts in any of the stores, besides the customer.
+        /// The members that the action accepts in at least one of the stores, besides the customer.
         package var takes: [String] {
             ["store"] + ((keys ?? []) + (playKeys ?? [])).map(\.rawValue)
         }
@@ -88,11 +88,11 @@ package struct Step: Codable, Hashable, Sendable {
             }
         }
 
-        /// Whether the action is about the shop and not about one customer.
+        /// Whether the action affects the whole shop instead of a single customer.
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
-    /// The store that sells.
+    /// A store that sells.
     package enum Seller: String, Codable, Hashable, Sendable {
         case apple
         case google
@@ -106,7 +106,7 @@ package struct Step: Codable, Hashable, Sendable {
         case deferred
     }
 
-    /// Why a customer requests a refund, as the store tells the back end.
+    /// Why a customer requests a refund, in the form in which the store tells the back end.
     package enum Reason: String, Codable, Hashable, Sendable {
         case unintendedPurchase = "unintended_purchase"
         case fulfillmentIssue = "fulfillment_issue"
@@ -117,7 +117,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     package var `do`: Act
     package var store: Seller?
-    /// The customer. The steps of a life leave it out.
+    /// The customer. It is left out in the steps of a life.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?
@@ -126,15 +126,14 @@ package struct Step: Codable, Hashable, Sendable {
     package var token: String?
     /// The version of the app that was first installed.
     package var version: String?
-    /// The transaction, or Google's purchase token. Without it, the newest transaction for the product is used, or
-    /// the newest
-    /// of all.
+    /// The transaction, or the purchase token in Google Play. If it is missing, the newest transaction for the product
+    /// is used, or else the newest of all.
     package var transaction: String?
-    /// The refunded share of the price, in percent. Without it, the full price is refunded.
+    /// The refunded share of the price, in percent. If it is missing, the full price is refunded.
     package var percent: Double?
-    /// Whether a refund covers only the rest of a period, or only what was not consumed.
+    /// Whether a refund covers only the rest of a period or only what was not consumed.
     package var prorated: Bool?
-    /// Whether the app was at fault and caused the refund.
+    /// Whether a fault in the app is the reason for the refund.
     package var forApp: Bool?
     /// The number of days by which a subscription is extended.
     package var days: Int64?
@@ -145,14 +144,14 @@ package struct Step: Codable, Hashable, Sendable {
     package var price: Int64?
     /// The reason for a requested refund.
     package var reason: Reason?
-    /// Whether a higher price needs the customer's consent.
+    /// Whether a price increase needs the customer's consent.
     package var needsConsent: Bool?
     /// Whether the first payment stays pending.
     package var pending: Bool?
     package var when: Start?
     /// Whether the customer keeps access after a refund.
     package var keepAccess: Bool?
-    /// Whether the customer buys in the store's own app instead of in the developer's app.
+    /// Whether the customer buys in the store's own app instead of the developer's app.
     package var inStore: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -179,7 +178,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     var seller: Seller { store ?? self.do.usualStore }
 
-    /// Describes the mistake in the step, if there is one. Earlier sales are not considered.
+    /// Describes what is wrong with the step; `nil` if it is valid. Earlier sales are not taken into account.
     var mistake: String? {
         let name = self.do.rawValue
         guard let keys = self.do.keys(in: seller) else { return "\(seller.title) has no \(name)" }

@@ -13,7 +13,7 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) requires a percent")
         }
-        // A renewal that was charged early is refunded, too. Refunded alone, it ends nothing.
+        // A renewal that was charged early is refunded as well. A refund of the renewal alone would not end any access.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
@@ -30,7 +30,8 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         for copy in shared { post("REVOKE", about: copy) }
-        // If another period has followed, only this period ends, and the subscription continues.
+        // If the period has already been followed by another one, only this period ends, and the subscription
+        // continues.
         endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
@@ -44,8 +45,7 @@ extension PracticeWorld {
     }
 
     /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried. The
-    /// store's
-    /// documentation does not say so for an expired period, which is assumed to behave in the same way.
+    /// store's documentation does not describe this for an expired period. It is assumed to be the same.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -170,7 +170,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The transactions that currently give family members a share.
+    /// The transactions through which family members currently have a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -178,7 +178,7 @@ extension PracticeWorld {
             }
     }
 
-    /// Removes the access of one family member, or of all members.
+    /// Ends the access of one family member, or of all members.
     mutating func unshare(_ step: Step, of customer: String) throws(PracticeError) -> String {
         if let product = step.product { _ = try article(product) }
         func copies(of sale: Sale) -> [Sale] {
@@ -198,7 +198,7 @@ extension PracticeWorld {
     }
 
     private mutating func revokeShares(of sale: Sale) {
-        // Revoking a period does not end access if another period has followed.
+        // Revoking a period does not end access if another period has followed it.
         if let parent = subscriptions[sale.original], parent.phase != .revoked { return }
         for share in sharedSales(of: sale.original) { revoke(share) }
     }
@@ -214,7 +214,7 @@ extension PracticeWorld {
         post("REVOKE", about: share.id)
     }
 
-    /// Restores the shares that a refund took from family members, when the refund is reversed.
+    /// Restores the shares that family members lost through a refund, when the refund is reversed.
     private mutating func giveBackShares(of original: String, takenAt instant: Instant) {
         let taken = sales.filter {
             $0.sharedFrom == original && $0.revocation?.extent == .family
@@ -230,7 +230,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Reports a change to a subscription, and repeats it for the subscription's shares.
+    /// Reports a change to a subscription, and the same change for each of the subscription's shares.
     mutating func tell(_ type: String, _ subtype: String?, _ original: String) {
         guard let parent = subscriptions[original] else { return }
         post(type, subtype, about: parent.latest)
@@ -255,7 +255,7 @@ extension PracticeWorld {
 }
 
 extension Subscription {
-    /// A copy of the subscription for a family member, with another name.
+    /// A copy of the subscription for a family member, under a different name.
     fileprivate func copy(named name: String, for member: String) -> Subscription {
         var copy = Subscription(
             original: name, customer: member, group: group, product: product,

@@ -60,9 +60,8 @@ extension PracticeWorld {
         return outcome
     }
 
-    /// Moves the clock so that two changes never happen at the same instant. This makes clear which statement is
-    /// newer.
-    /// Anything that is due by the later instant happens first.
+    /// Moves the clock so that two changes never happen at the same instant. It is then always clear which statement is
+    /// newer. Anything that is due by the later instant happens first.
     mutating func tick() {
         renewWhatIsDue()
         while lastChange >= now {
@@ -161,9 +160,8 @@ extension PracticeWorld {
         return found
     }
 
-    /// The subscription that the step is about: the one with the named product, or else the newest one that renews,
-    /// or else
-    /// the newest one.
+    /// The subscription that the step is about: the one with the named product, otherwise the newest one that renews,
+    /// otherwise the newest one.
     private func subscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {
@@ -225,7 +223,7 @@ extension PracticeWorld {
         tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", subscription.original)
     }
 
-    /// Changes the product. An upgrade takes effect immediately, and a downgrade with the next period.
+    /// Changes the product. An upgrade takes effect immediately, a downgrade when the next period starts.
     private mutating func change(_ old: Subscription, _ step: Step) throws(PracticeError) {
         let original = old.original
         guard old.phase == .active, old.sharedFrom == nil else {
@@ -287,7 +285,7 @@ extension PracticeWorld {
         setToken(token, of: sale.original)
     }
 
-    /// Adds the token to every later statement about the purchase.
+    /// Adds the token to all later statements about the purchase.
     mutating func setToken(_ token: String, of original: String) {
         for sale in sales where sale.original == original {
             changeSale(sale.id) { $0.token = token }
@@ -296,14 +294,14 @@ extension PracticeWorld {
     }
 }
 
-/// Why a subscription cannot be extended, with the server API's code.
+/// Why a subscription cannot be extended, with the code from the server API.
 struct ExtensionRefusal: Sendable {
     let code: Int64
     let sentence: String
 }
 
 extension PracticeWorld {
-    /// Extends the current period; returns `nil` on success.
+    /// Extends the current period. Returns `nil` on success.
     mutating func extend(_ original: String, byDays days: Int64) -> ExtensionRefusal? {
         guard let subscription = subscriptions[original] else {
             return ExtensionRefusal(code: 4_040_005, sentence: "Original transaction id not found.")

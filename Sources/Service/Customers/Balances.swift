@@ -1,6 +1,6 @@
 package import Core
 
-/// What one event did to a balance, and the balance after it.
+/// The effect of one event on a balance, and the resulting balance.
 package struct RecordedMovement: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let movement: Movement
@@ -12,7 +12,7 @@ package struct MovementsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let currency: CurrencyID
     package let movements: [RecordedMovement]
-    /// The version to request next; `nil` at the end.
+    /// The version to continue from; `nil` if there are no more movements.
     package let next: Int64?
 }
 
@@ -21,7 +21,7 @@ package struct CustomerBalances: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to take an amount from a balance. The balance must cover it.
+    /// A request to spend an amount of a balance, which must be large enough.
     package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<RecordedMovement> {
@@ -35,13 +35,13 @@ package struct CustomerBalances: Sendable {
                 try state.decide(wish)
             }
         ).then { [ledger] result in
-            // A tester may have omitted the environment. The refusal then hints at a balance in the
-            // sandbox.
+            // A tester may have forgotten to name the environment. The refusal then mentions the
+            // balance in the sandbox.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
-                // The refusal stands, with or without the hint.
+                // The request is refused in any case, with or without the hint.
                 let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
@@ -51,8 +51,8 @@ package struct CustomerBalances: Sendable {
         }
     }
 
-    /// A request to change a balance: an admin adds or takes an amount, or a back end adds what a
-    /// customer earned.
+    /// A request to change a balance. Either an admin adds or subtracts an amount, or a back end
+    /// adds coins that a customer earned.
     package func adjusting(
         _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
         allowingUnknown: Bool = false
@@ -97,7 +97,7 @@ package struct CustomerBalances: Sendable {
                         recorded: recorded, movement: movement,
                         balance: state.balances[movement.currency])))
         }
-        // For a repetition, the balance after the first call is further back in the log.
+        // For a repetition, the balance after the first call is found further back in the log.
         return .look { () throws(CommandError) in
             let history = try obtain(
                 history(
@@ -119,7 +119,8 @@ package struct CustomerBalances: Sendable {
             next: history.movements.count > limit ? movements.last?.recorded.version : nil)
     }
 
-    /// A balance's history up to `count` movements after this version of the stream, or to its end.
+    /// The history of a balance after this version of the stream. It covers up to `count`
+    /// movements, or all of them.
     private func history(
         of currency: CurrencyID, in stream: Stream, after version: Int64, count: Int
     ) throws(Fault) -> BalanceHistory {
@@ -137,7 +138,7 @@ package struct CustomerBalances: Sendable {
         return history
     }
 
-    /// A balance at a version of its stream, computed from the current balance, or from the
+    /// The balance at a version of its stream. It is computed from the current balance, or from the
     /// stream's beginning if that is nearer.
     private func balance(
         of currency: CurrencyID, in stream: Stream, at version: Int64
@@ -174,12 +175,12 @@ package struct CustomerBalances: Sendable {
     private var pageLimit: Int { 1000 }
 }
 
-/// A balance and the movements that change it, event by event.
+/// A balance and its movements, computed event by event.
 private struct BalanceHistory {
     let currency: CurrencyID
     private(set) var balance: Int128
     private(set) var movements: [RecordedMovement] = []
-    /// Whether an erasure emptied the balance.
+    /// Whether an erasure has emptied the balance.
     private(set) var isEmptied = false
 
     init(currency: CurrencyID, balance: Int128) {

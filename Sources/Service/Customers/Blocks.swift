@@ -9,7 +9,8 @@ package struct BlockAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Lets support block purchases. A blocked purchase gives no access, whatever the store says.
+/// Lets support staff block purchases. A blocked purchase does not give access, whatever the store
+/// says.
 package struct Blocks: Sendable {
     let secrets: Secrets
 
@@ -20,7 +21,7 @@ package struct Blocks: Sendable {
         changing(purchase, isToHold: true, "block", of: stream, reason, by: sender)
     }
 
-    /// A request to unblock a purchase, so that the store decides again. A repetition gets the same answer.
+    /// A request to unblock a purchase, so that the store's statements apply again. A repetition gets the same answer.
     package func unblocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {

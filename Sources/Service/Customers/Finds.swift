@@ -3,11 +3,11 @@ package import Core
 /// The result of a search.
 package struct FindAnswer: Sendable {
     package let words: FindWords
-    /// Exact matches come first.
+    /// The matches, with exact ones first.
     package let matches: [FoundMatch]
     /// Whether there are more matches.
     package let hasMore: Bool
-    /// Each app's store and its answer; `nil` if no store was asked.
+    /// The answer of each app's store; `nil` if no store was asked.
     package var told: [StoreTold]?
 
     init(_ words: FindWords, _ matches: [FoundMatch], hasMore: Bool, told: [StoreTold]? = nil) {
@@ -17,7 +17,7 @@ package struct FindAnswer: Sendable {
         self.told = told
     }
 
-    /// This answer after the matches from stores.
+    /// This answer, appended to the matches from stores.
     func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
         let all = others + matches
         return FindAnswer(
@@ -25,13 +25,13 @@ package struct FindAnswer: Sendable {
     }
 }
 
-/// A name that leads to a customer, or to a purchase that no customer has claimed.
+/// A name that leads to a customer, or to a purchase that has not been claimed.
 package struct FoundMatch: Sendable {
     package let lead: FoundLead
-    /// `nil` if only the name was needed, or if the customer's events cannot be read.
+    /// `nil` if only the name was needed, or if the customer's events are unreadable.
     fileprivate let state: CustomerState?
 
-    /// `nil` if no customer has claimed the purchase.
+    /// `nil` if the purchase has not been claimed.
     package var customer: CustomerID? { lead.customer.isReserved ? nil : lead.customer }
 
     package var product: ProductID? { state.flatMap(lead.product) }
@@ -41,12 +41,12 @@ package struct FoundMatch: Sendable {
     }
 }
 
-/// A purchase's holder, its nature, and what it gives.
+/// A purchase's holder, its kind, and what it gives.
 package struct PurchaseStanding: Hashable, Sendable {
-    /// `nil` if no customer has claimed it.
+    /// `nil` if the purchase has not been claimed.
     package let holder: CustomerID?
     package let product: ProductID
-    /// A subscription's state; `bought` or `revoked` for other purchases.
+    /// The state of a subscription; `bought` or `revoked` for other purchases.
     package let state: String
 
     fileprivate init?(_ match: FoundMatch, at now: Instant, _ catalog: Catalog) {
@@ -61,7 +61,7 @@ package struct PurchaseStanding: Hashable, Sendable {
     }
 }
 
-/// Finds customers by the names of objects.
+/// Finds customers by the names of objects that belong to them.
 package struct Finds: Sendable {
     package static let limits: ClosedRange<Int64> = 1...20
 
@@ -77,7 +77,7 @@ package struct Finds: Sendable {
         now = ports.now
     }
 
-    /// Matches in one environment, or in both.
+    /// The matches in one environment, or in both.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
@@ -89,8 +89,8 @@ package struct Finds: Sendable {
             hasMore: found.isCutOff || found.matches.count > limit)
     }
 
-    /// The purchase's current standing for each holder. There are several only if apps share its
-    /// id.
+    /// The purchase's current standing for each holder. There can be several holders only if the
+    /// purchase's id occurs in several apps.
     package func standings(
         of purchase: PurchaseID, in project: ProjectID, _ environment: Environment
     ) throws(CommandError) -> [PurchaseStanding] {
@@ -100,7 +100,7 @@ package struct Finds: Sendable {
         }
     }
 
-    /// Purchases that the store knows under an order number.
+    /// The purchases that the store knows under an order number.
     func matches(
         of purchases: [PurchaseID], under number: String, in project: ProjectID,
         _ environment: Environment
@@ -126,8 +126,8 @@ package struct Finds: Sendable {
         return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
     }
 
-    /// Up to one more than `limit`. Rows lead to customers, and the customers' events decide. If an
-    /// object moved between the two reads, it searches again.
+    /// Up to one match more than `limit`. Rows lead to customers, and the customers' events decide.
+    /// If an object moved between the two reads, the search is repeated.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -157,7 +157,8 @@ package struct Finds: Sendable {
 
     private static let attempts = 3
 
-    /// The states of customers whose objects were found. A customer's own id needs no state.
+    /// The states of the customers whose objects were found. If the name is the customer's own id,
+    /// its state is not needed.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

@@ -12,26 +12,26 @@ package struct ListedGrant: Sendable {
 package struct GrantListAnswer: Sendable {
     package let project: ProjectID
     package let environment: Environment
-    /// The instant at which grants count as active or not.
+    /// The instant at which it is determined whether each grant is active.
     package let at: Instant
     package let grants: [ListedGrant]
     /// How many customers with matching grants have unreadable events.
     package let unread: Int
-    /// Where the next page starts; `nil` at the end.
+    /// Where the next page starts; `nil` if this is the last page.
     package let next: GrantPlace?
-    /// The names of the keys that created the grants.
+    /// The names of the keys with which the grants were given.
     package let actorNames: [Actor: String]
 }
 
-/// Lists the grants that support gave, and their customers.
+/// Lists the grants of a project, with their customers.
 package struct GrantLists: Sendable {
     let ledger: any EventLog
     let listing: any GrantListing
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching grants. Rows lead to them, and the customers' events provide their
-    /// details.
+    /// Up to `limit` matching grants. Rows lead to the grants, and the customers' events provide
+    /// the details.
     package func list(
         of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int

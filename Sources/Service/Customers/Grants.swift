@@ -5,10 +5,10 @@ package struct GrantAnswer: Hashable, Sendable {
     package let grant: Grant
     package let bounds: GrantBounds
     package let position: Position
-    /// Whether this call created the grant, so that its answer states what changed.
+    /// Whether this call created the grant. If so, the answer states what changed.
     package let isNew: Bool
 
-    /// The other source of the entitlement, if the grant changed no answer.
+    /// The other source of the entitlement, if the grant did not change any answer.
     package var givenAnyway: Entitlement.Source? { grant.given.outlook.givenAnyway }
 }
 
@@ -17,7 +17,8 @@ package struct Grants: Sendable {
     let secrets: Secrets
 
     /// A request to give a customer an entitlement, which must be in the catalog unless
-    /// `allowingUnknown` is set. A rehearsal shows a different id than the grant will get.
+    /// `allowingUnknown` is set. In a rehearsal, the grant has a different id than it will get
+    /// later.
     package func giving(
         _ entitlement: EntitlementID, for time: GiveGrant.Time, reason: AdminReason,
         to stream: Stream, by sender: Sender, allowingUnknown: Bool = false,
@@ -47,8 +48,8 @@ package struct Grants: Sendable {
         }
     }
 
-    /// A request to move a grant's end, which must be in the future. If the grant already has that
-    /// end, the answer is the same.
+    /// A request to change a grant's end, which must be in the future. If the grant already has
+    /// that end, the answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -108,7 +109,7 @@ extension Outcome {
     }
 }
 
-/// Why an admin acts, recorded for later readers.
+/// Why an admin acts, recorded for people who look at the act later.
 package struct AdminReason: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
@@ -120,7 +121,8 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.Time {
-    /// Start and end as the sender wrote them, because a repeated `P30D` must still count as the same request later.
+    /// The start and end as the sender wrote them. A repeated `P30D` must count as the same request, even if it arrives
+    /// later.
     fileprivate var texts: [String?] {
         switch self {
         case .from(let start, let end): [start?.text, end.text]

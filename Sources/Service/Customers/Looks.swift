@@ -1,20 +1,21 @@
 package import Core
 
-/// The content of one page about a customer, from a single view of the customer.
+/// The content of one page about a customer, all from the same snapshot.
 package struct LookAnswer: Sendable {
     package let customer: CustomerAnswer
-    /// One for each entitlement that the customer ever held, based on the events that were read.
+    /// One explanation for each entitlement that the customer has ever held, based on the events
+    /// that were read.
     package let explanations: [ExplanationAnswer]
-    /// The newest events, as far as known, oldest first.
+    /// The newest events that were known at the requested instant, oldest first.
     package let events: EventsAnswer
-    /// How many events come before those.
+    /// How many events precede those.
     package let earlier: Int64
 }
 
 extension Customers {
-    /// Everything about the customer with an explanation of each entitlement, and up to `limit`
-    /// events: the newest ones, or those before a version. The amount read for the present does not
-    /// grow with the customer's past.
+    /// Everything about the customer, with an explanation of each entitlement and up to `limit`
+    /// events: the newest ones, or those before a version. For the present, the amount of data read
+    /// does not grow with the customer's history.
     package func look(
         at stream: Stream, _ at: Instant?, known: Instant?, before: Int64?, limit: Int
     ) throws(Fault) -> LookAnswer {
@@ -57,7 +58,7 @@ extension Customers {
             }, actorNames: names)
     }
 
-    /// The last events up to a version, oldest first, and the number of earlier ones.
+    /// The last events up to a version, oldest first, and the number of events that precede them.
     private func newest(
         of stream: Stream, upTo end: Int64, _ limit: Int, _ known: Instant?
     ) throws(Fault) -> ([LogEntry], Int64) {

@@ -1,6 +1,6 @@
 package import Core
 
-/// The result of a merge or of undoing one.
+/// The result of a merge or of an undone merge.
 package struct MergeAnswer: Hashable, Sendable {
     /// The event in the merged customer's stream, usually in production.
     package let recorded: RecordedEvent
@@ -12,8 +12,8 @@ package struct Merges: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to make the stream's customer part of another one, in both environments.
-    /// `isOfBackEnd` tells whether the request came from a back end.
+    /// A request to merge the stream's customer into another one, in both environments.
+    /// `isOfBackEnd` says whether a back end sent the request.
     package func merging(
         _ stream: Stream, into customer: CustomerID, reason: AdminReason, isOfBackEnd: Bool,
         by sender: Sender
@@ -43,7 +43,7 @@ package struct Merges: Sendable {
         _ stream: Stream, _ reason: AdminReason, _ actor: Actor, _ cause: Cause, attempts: Int
     ) -> Wish<MergeAnswer> {
         Wish<MergeAnswer>.look { () throws(CommandError) in
-            // After an erasure in one environment, the customer may remain merged only in the other.
+            // If the customer was erased in one environment, the merge may remain only in the other one.
             var stream = stream.inProduction
             var whole = try obtain(ledger.customer(of: stream)).customer.mergedInto
             let elsewhere = try obtain(ledger.customer(of: stream.inSandbox)).customer.mergedInto
@@ -68,7 +68,7 @@ package struct Merges: Sendable {
     ) -> Command {
         var command = Command(
             stream: stream, actor: actor, cause: cause, concernsMerged: true, decide: decide)
-        // Merging a customer into itself was refused earlier.
+        // An attempt to merge a customer into itself has already been refused.
         command.customers = [other].compactMap(\.self).filter { $0 != stream.customer }
         command.customersElsewhere = [stream.customer] + command.customers
         command.movesWhole = true
@@ -83,8 +83,8 @@ package struct Merges: Sendable {
 }
 
 extension Event {
-    /// For a merge or an undone merge: the other customer, the reason and the time. Only set in the
-    /// merged customer's stream.
+    /// The other customer, the reason and the time of a merge or an undone merge. Set only for
+    /// events in the merged customer's stream.
     package var mergedWith: (customer: CustomerID, why: AdminReason, at: Instant)? {
         guard let act = mergeAct else { return nil }
         let why = AdminReason(reason: act.reason, ticket: act.ticket)

@@ -29,7 +29,7 @@ package struct Moves: Sendable {
     }
 
     /// A request to move a purchase back to its previous holder, or to the customer into whom that
-    /// holder was merged.
+    /// holder has been merged.
     package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
@@ -87,7 +87,7 @@ package struct Moves: Sendable {
             let holder = Holder(stream.customer, situation.customer(stream.customer))
             var wish = try wish(holder, situation.project.catalog)
             let held = holder.state.purchase(purchase)?.heldPurchases ?? []
-            // Only streams that were looked up beforehand are locked and loaded.
+            // Only streams that were looked up in advance are locked and loaded.
             func isKnown(_ customer: CustomerID) -> Bool { receivers.contains(customer) }
             if !held.isEmpty, !isKnown(wish.to) || !known.names(held) {
                 throw .purchaseChangedMeanwhile(purchase)
@@ -110,7 +110,7 @@ package struct Moves: Sendable {
     }
 }
 
-/// The customers whom a move concerns besides the holder, and how to find the purchase.
+/// The customers whom a move concerns besides the holder, and the keys for finding the purchase.
 private struct Concerned: Sendable {
     var receivers: [CustomerID]
     let held: [HeldPurchase]
@@ -123,8 +123,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` if there is nothing to move. The decision then gives the reason, or the result of an
-    /// earlier copy of the command.
+    /// `nil` if there is nothing to move. The decision then states the reason, or returns the
+    /// result of an earlier copy of the command.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

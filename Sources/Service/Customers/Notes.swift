@@ -14,11 +14,11 @@ package struct NotesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let notes: [Note]
     package let position: Position
-    /// The names of the keys that added them.
+    /// The names of the keys with which the notes were added.
     package let actorNames: [Actor: String]
 }
 
-/// Notes that staff write about a customer for other staff.
+/// Manages notes that staff write about a customer for other staff.
 package struct Notes: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
@@ -49,7 +49,7 @@ package struct Notes: Sendable {
         let wish = NoteRemoved(note: note, reason: reason.reason, ticket: reason.ticket)
         let cause = secrets.cause(
             of: sender, "remove_note", [note.text, reason.reason.text, reason.ticket?.text])
-        // Notes stay with a merged customer, so they are also removed there.
+        // Notes stay with a customer who is merged into another one, so they are also removed there.
         let command = Command.customer(
             stream, actor: sender.actor, cause: cause, concernsMerged: true
         ) { state, _, _ throws(Refusal) in try state.decide(wish) }
@@ -61,7 +61,7 @@ package struct Notes: Sendable {
         }
     }
 
-    /// All notes of the customer.
+    /// All notes about the customer.
     package func list(of stream: Stream) throws(Fault) -> NotesAnswer {
         let snapshot = try ledger.customer(of: stream)
         let notes = snapshot.customer.notes

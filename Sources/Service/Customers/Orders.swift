@@ -1,6 +1,6 @@
 package import Core
 
-/// An order at an instant, and a position in the log that includes it.
+/// An order as of an instant, and a position in the log that includes it.
 package struct OrderAnswer: Hashable, Sendable {
     package let stream: Stream
     package let order: Order
@@ -8,13 +8,13 @@ package struct OrderAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Some of a customer's orders at an instant, oldest first.
+/// Some of a customer's orders as of an instant, oldest first.
 package struct OrdersAnswer: Hashable, Sendable {
     package let stream: Stream
     package let orders: [Order]
     package let at: Instant
     package let position: Position
-    /// How many orders come before the next page; `nil` at the end.
+    /// How many orders precede the next page; `nil` if this is the last page.
     package let next: Int?
 }
 
@@ -25,14 +25,14 @@ package struct TokenAnswer: Hashable, Sendable {
     package let position: Position
 }
 
-/// Announced purchases, and tokens that identify the buyer.
+/// Manages announced purchases, and tokens that identify the buyer.
 package struct Orders: Sendable {
     let ledger: any EventLog
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// A request to announce a purchase. Without an id from the sender, the order gets a new one.
+    /// A request to announce a purchase. If the sender does not give an id, the order gets a new one.
     package func opening(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
@@ -57,7 +57,7 @@ package struct Orders: Sendable {
             missing: "opening an order recorded no order"
         ) { recorded in
             let opened = recorded.told
-            // Purchases claimed immediately are in this command's own events.
+            // Purchases that were claimed immediately appear in this command's own events.
             var customer = CustomerState()
             for own in recorded.outcome.events { customer.apply(own.event) }
             return OrderAnswer(
@@ -66,7 +66,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// A request to stop waiting for the order's purchase. If the order was already closed, the
+    /// A request to stop waiting for the order's purchase. If the order is already closed, the
     /// answer is the same.
     package func closing(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
@@ -90,7 +90,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// An order, whichever customer has it.
+    /// An order, no matter which customer it belongs to.
     package func find(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
@@ -102,7 +102,7 @@ package struct Orders: Sendable {
         return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
-    /// Up to `limit` of a customer's orders, skipping the first `after`.
+    /// Up to `limit` of a customer's orders, after skipping the first `after` ones.
     package func list(
         of stream: Stream, after count: Int, limit: Int
     ) throws(Fault) -> OrdersAnswer {
@@ -113,8 +113,8 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// A request to give the customer every purchase with the token, including those already
-    /// waiting.
+    /// A request to give the customer all purchases that carry the token, including those that are
+    /// already waiting.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) -> Wish<TokenAnswer> {

@@ -16,17 +16,17 @@ package struct ExplanationAnswer: Hashable, Sendable {
     package let position: Position
     /// The customer into whom this one was merged.
     package let mergedInto: CustomerID?
-    /// The facts about each source of the entitlement.
+    /// The events about each source of the entitlement.
     package let events: [RecordedEvent]
-    /// The names of the keys that caused them.
+    /// The names of the keys that caused the events.
     package let actorNames: [Actor: String]
 }
 
-/// A customer's balances, and the log position up to which they are current.
+/// A customer's balances, and the position in the log up to which they are current.
 package struct BalancesAnswer: Hashable, Sendable {
     package let stream: Stream
     package let balances: Balances
-    /// The sandbox's balances, if the sandbox counts for the customer.
+    /// The sandbox balances, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
     package let position: Position
     /// The customer into whom this one was merged.
@@ -38,20 +38,20 @@ package struct EventsAnswer: Hashable, Sendable {
     package let stream: Stream
     package let entries: [LogEntry]
     package let position: Position
-    /// The version to request next; `nil` at the end.
+    /// The version to continue from; `nil` if there are no more events.
     package let next: Int64?
-    /// The names of the keys that caused them.
+    /// The names of the keys that caused the events.
     package let actorNames: [Actor: String]
 }
 
-/// Answers questions about a customer, and gives the reasons.
+/// Answers questions about a customer, with reasons.
 package struct Customers: Sendable {
     let ledger: any EventLog
     package let reading: any CustomerReading
     package let now: @Sendable () -> Instant
 
-    /// The customer's entitlements at `at` (default now), based on the events recorded up to
-    /// `known` (default all).
+    /// The customer's entitlements at `at` (the current time by default), based on the events
+    /// recorded up to `known` (all events by default).
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
@@ -59,7 +59,7 @@ package struct Customers: Sendable {
         return EntitlementsAnswer(view, at: at ?? now())
     }
 
-    /// Everything about the customer, with the same two instants.
+    /// Everything about the customer, for the same two instants.
     package func customer(
         _ stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> CustomerAnswer {
@@ -85,7 +85,8 @@ package struct Customers: Sendable {
             actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// Events about the sources in the reasons, oldest first. The sandbox's events come last.
+    /// The events about the sources named in the reasons, oldest first. Events from the sandbox
+    /// come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -120,14 +121,14 @@ package struct Customers: Sendable {
         }
     }
 
-    /// Up to `limit` events of a customer after a version.
+    /// Up to `limit` of a customer's events after a version.
     package func events(
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> EventsAnswer {
         let head = try heads()[Int(stream.shard.number)]
         let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
-        // Read after the events, so that it includes every key named in them.
+        // The project is read after the events, so that it includes every key named in them.
         let project = try ledger.project(stream.project)
         return EventsAnswer(
             stream: stream, entries: page,

@@ -1,13 +1,13 @@
 package import Core
 
-/// A purchase that no customer has claimed, with its state.
+/// A purchase that has not been claimed, with its state.
 package struct UnclaimedAnswer: Hashable, Sendable {
     package let stream: Stream
     package let since: Instant
     package let purchase: Purchase
     package let catalog: Catalog
 
-    /// The purchase's account tokens in order, without duplicates.
+    /// The purchase's account tokens, sorted and without duplicates.
     package var tokens: [String] {
         let facts = purchase.evidence.map(\.effective.accountToken)
         let all = facts + purchase.renewals.map(\.accountToken)
@@ -15,12 +15,12 @@ package struct UnclaimedAnswer: Hashable, Sendable {
     }
 }
 
-/// Some unclaimed purchases, ordered by store and id.
+/// Some unclaimed purchases, sorted by store and id.
 package struct UnclaimedListAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
     package let purchases: [UnclaimedAnswer]
-    /// The last purchase of this page; `nil` at the end.
+    /// The last purchase of this page; `nil` if this is the last page.
     package let next: PurchaseID?
 }
 
@@ -106,7 +106,7 @@ package struct Unclaimed: Sendable {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
             guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
-            // Only purchases that were looked up beforehand are locked and loaded.
+            // Only purchases that were looked up in advance are locked and loaded.
             if !Set(held.heldPurchases).isSubset(of: known) {
                 throw .purchaseChangedMeanwhile(purchase)
             }

@@ -1,7 +1,7 @@
 package import Core
 
 extension Customers {
-    /// The customer's current state, or the state as known at an instant.
+    /// The customer's current state, or the state as known at the given instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
         let own = try snapshot(of: stream, known: known)
         guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// The current states of several customers of one project. An unreadable customer gets a fault.
-    /// Takes one round trip, or two if sandboxes count.
+    /// The current states of several customers of one project. For an unreadable customer, the
+    /// result is a fault. Takes one round trip, or two if sandbox purchases count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -46,7 +46,8 @@ extension Customers {
         return views
     }
 
-    /// A customer's and its project's current states, or the states as known at an instant.
+    /// The current states of a customer and its project, or their states as known at the given
+    /// instant.
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {

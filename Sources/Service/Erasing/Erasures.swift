@@ -1,19 +1,19 @@
 package import Core
 
-/// The customer to erase, and how.
+/// Which customer to erase, and how.
 package struct ErasureRequest: Sendable {
     package let project: ProjectID
     package let customer: CustomerID
-    /// Both environments, unless the sender names one.
+    /// Both environments, unless the sender names one of them.
     package let environments: [Environment]
     package let reason: AdminReason
     package let treatment: PurchaseTreatment
-    /// The intent from a preview, which the erasure must still match; `nil` to erase the customer
-    /// as it is now.
+    /// The intent from a preview, which the customer's data must still match; `nil` to erase the
+    /// customer's current data.
     package let intent: String?
-    /// The purchases that this erasure marked as forgotten before a restore lost it.
+    /// The purchases that this erasure marked as forgotten before a restore lost the erasure.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that wait for a customer again.
+    /// Purchases with these marks that are again waiting for a customer.
     package var waiting: [PurchaseID] = []
 
     package init(
@@ -35,13 +35,13 @@ package struct ErasureRequest: Sendable {
     }
 }
 
-/// A preview of what an erasure would remove. Nothing has been erased yet.
+/// A preview of the data that an erasure would remove. Nothing has been erased yet.
 package struct ErasureLook: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
         package let version: Int64
         package let kept: KeptCounts
-        /// The rights that would end.
+        /// The entitlements to which access would end.
         package let ending: [EntitlementID]
         /// Subscriptions that the store will keep charging for.
         package let renewing: [PurchaseID]
@@ -59,19 +59,19 @@ package struct ErasureAnswer: Sendable {
     package let customer: CustomerID
     /// The erasure in each environment.
     package let erasures: [RecordedEvent]
-    /// Whether all data has been emptied. If not, any running service finishes the work.
+    /// Whether all data has been removed. If not, a running service will finish the work.
     package let isEmptied: Bool
     package let position: Position
 }
 
-/// The information kept about an erased customer.
+/// The information that remains about an erased customer.
 package struct ErasedAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream
         package let erasures: [RecordedEvent]
-        /// The data left from before the last erasure.
+        /// The remaining data from before the last erasure.
         package let left: KeptCounts
-        /// Whether anything has been recorded since.
+        /// Whether anything has been recorded since the erasure.
         package let livesAgain: Bool
     }
     package let customer: CustomerID
@@ -85,7 +85,7 @@ package struct Erasures: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The data that the erasure would remove, and its intent.
+    /// The data that the erasure would remove, and the intent to erase it.
     package func look(_ request: ErasureRequest) throws(CommandError) -> ErasureLook {
         let (lives, catalog, position) = try lives(of: request)
         try rethrowing(as: CommandError.refused, lives.requireUnmerged(request.customer))
@@ -110,7 +110,8 @@ package struct Erasures: Sendable {
             customer: request.customer, sides: sides, intent: intent, position: position)
     }
 
-    /// A request to erase the customer in one commit, and to empty all its data afterwards.
+    /// A request to erase the customer in one commit, and to remove all of the customer's data
+    /// afterwards.
     package func erasing(_ request: ErasureRequest, by sender: Sender) -> Wish<ErasureAnswer> {
         let cause = secrets.cause(
             of: sender, "erase",
@@ -159,7 +160,7 @@ package struct Erasures: Sendable {
         return command
     }
 
-    /// The customer's streams in their current state. A stream with data to erase comes first.
+    /// The current states of the customer's streams. A stream with data to erase comes first.
     private func lives(
         of request: ErasureRequest
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
@@ -174,7 +175,7 @@ package struct Erasures: Sendable {
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        // A repeated call finds its events in the most recently erased stream.
+        // A repeated call finds its events in the stream that was erased last.
         let last = lives.indices.max {
             let (one, other) = (lives[$0].state, lives[$1].state)
             return (one.lastRecord?.at ?? .distantPast) < (other.lastRecord?.at ?? .distantPast)
@@ -184,7 +185,7 @@ package struct Erasures: Sendable {
         return (lives + (try parts(of: lives)), catalog, positions[first])
     }
 
-    /// The streams of customers merged into this one, which are about the same person.
+    /// The streams of customers merged into this one. They are about the same person.
     private func parts(of lives: [ErasedLife]) throws(CommandError) -> [ErasedLife] {
         var parts: [ErasedLife] = []
         for life in lives {
@@ -193,7 +194,7 @@ package struct Erasures: Sendable {
                     project: life.stream.project, environment: life.stream.environment,
                     customer: one)
                 let state = try obtain(ledger.customer(of: stream)).customer
-                // A customer erased or unmerged since then is separate again.
+                // A customer who has been erased or unmerged in the meantime is separate again.
                 if state.mergedInto == life.stream.customer {
                     parts.append(ErasedLife(stream, state))
                 }
@@ -202,7 +203,7 @@ package struct Erasures: Sendable {
         return parts
     }
 
-    /// Empties whatever can be emptied now.
+    /// Removes the data that can be removed now, and returns the answer.
     private func answer(
         _ request: ErasureRequest, emptying lives: [ErasedLife], _ position: Position
     ) throws(CommandError) -> ErasureAnswer {
@@ -216,7 +217,7 @@ package struct Erasures: Sendable {
         for stream in erasures.map(\.stream) + parts + lives.flatMap(\.keeperStreams) {
             do throws(Fault) { try log.empty(stream) } catch { isEmptied = false }
         }
-        // A repeated call no longer knows which merged streams were erased.
+        // A repeated call cannot tell which merged streams were erased.
         if !lives.contains(where: \.isLeft), isEmptied {
             isEmptied = (try? log.unemptied(limit: 1).isEmpty) ?? false
         }
@@ -225,7 +226,7 @@ package struct Erasures: Sendable {
         )
     }
 
-    /// Empties data left by interrupted erasures. Returns whether none is left.
+    /// Removes data left over from interrupted erasures. Returns whether none remains.
     package func emptyRest() throws(Fault) -> Bool {
         while true {
             let streams = try log.unemptied(limit: 100)
@@ -238,7 +239,8 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// The customer's life, if all of its events in the log were recorded after that instant.
+    /// The customer's stream and state, if all of its events in the log were recorded after that
+    /// instant.
     package func life(
         of request: ErasureRequest, after instant: Instant
     ) throws(CommandError) -> ErasedLife? {
@@ -255,7 +257,7 @@ package struct Erasures: Sendable {
         PurchaseMark(purchase, in: stream, digest: secrets.digest)
     }
 
-    /// All erasures in a project, or of one customer, oldest first.
+    /// All erasures in a project or of one customer, oldest first.
     package func all(
         in project: ProjectID, of customer: CustomerID? = nil
     ) throws(Fault) -> [RecordedEvent] {
@@ -268,7 +270,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// When, why and by whom the customer was erased, and which data is left.
+    /// When, why and by whom the customer was erased, and which data remains.
     package func erased(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) -> ErasedAnswer {
@@ -280,7 +282,7 @@ package struct Erasures: Sendable {
             guard let last = own.last else { continue }
             let state = try obtain(ledger.customer(of: stream)).customer
             var left = try obtain(log.kept(of: stream, before: last.version))
-            // Rows belong to the customer's new life.
+            // These rows contain data recorded after the erasure.
             if !state.isErased { left = left.ofEvents }
             sides.append(
                 ErasedAnswer.Side(

@@ -1,7 +1,7 @@
 package import Auditing
 package import Core
 
-/// Everything kept about a customer, read piece by piece.
+/// All data stored about a customer, read piece by piece.
 package struct Exports: Sendable {
     private static let eventPage = 500
     private static let evidencePage = 20
@@ -11,7 +11,7 @@ package struct Exports: Sendable {
     package let reading: EvidenceReading
     package let now: @Sendable () -> Instant
 
-    /// Throws unless the customer is known in one of the environments.
+    /// Throws unless the customer is known in at least one of the environments.
     package func requireKnown(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) {
@@ -22,7 +22,7 @@ package struct Exports: Sendable {
         throw .refused(.customerUnknown(customer))
     }
 
-    /// What reads answer now.
+    /// The answer that reads currently give.
     package func answer(_ stream: Stream) throws(CommandError) -> CustomerAnswer {
         try obtain(customers.customer(stream, at: nil, known: nil))
     }
@@ -40,7 +40,7 @@ package struct Exports: Sendable {
         }
     }
 
-    /// Where the customer's purchases waited before the customer was known.
+    /// The streams in which the customer's purchases waited until the customer claimed them.
     package func keepers(of stream: Stream) throws(CommandError) -> [Stream] {
         let state = try obtain(customers.ledger.customer(of: stream)).customer
         return ErasedLife(stream, state).keeperStreams
@@ -70,7 +70,7 @@ package struct Exports: Sendable {
     }
 }
 
-/// A piece of evidence as text.
+/// A piece of evidence in text form.
 package struct ExportedEvidence: Sendable {
     package let digest: [UInt8]
     package let kind: String
@@ -78,7 +78,7 @@ package struct ExportedEvidence: Sendable {
     package let environment: String
     package let signedAt: Instant
     package let recordedAt: Instant
-    /// In base64.
+    /// The content in base64.
     package let content: String?
 
     fileprivate init(_ filed: FiledEvidence, _ reading: EvidenceReading) {

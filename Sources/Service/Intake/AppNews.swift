@@ -1,10 +1,10 @@
 package import Core
 import Synchronization
 
-/// Collects the apps with proven notifications, and the unknown products that were bought, since
+/// Collects the apps with verified notifications, and the unknown products that were bought, since
 /// the last call to `take`.
 package final class AppNews: Sendable {
-    /// How many of each are remembered between two calls.
+    /// The maximum number of each kind that is remembered between two calls.
     private static let limit = 1000
 
     package struct Noted: Sendable {

@@ -1,6 +1,6 @@
 package import Core
 
-/// Takes in evidence: proves it, queues it while it cannot be proven, and asks the stores.
+/// Receives evidence: verifies it, queues it if it cannot be verified yet, and asks the stores.
 package struct Intake: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -12,7 +12,7 @@ package struct Intake: Sendable {
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
-    /// Whether production evidence counts, which is not the case under a test clock.
+    /// Whether production evidence counts. It does not count under a test clock.
     package let takesProduction: Bool
 
     package init(
@@ -29,14 +29,14 @@ package struct Intake: Sendable {
         self.takesProduction = takesProduction
     }
 
-    /// The latest time at which evidence may have been signed. A store's clock is close to the
-    /// machine's, or to a test clock ahead of it.
+    /// The latest time at which evidence may have been signed. The store's clock is close to the
+    /// machine's clock, or to a test clock that is ahead of it.
     var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
 extension Intake {
-    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued once, however
-    /// often it is sent. If an attempt was already made, the item waits for whatever that attempt lacked.
+    /// Queues evidence that cannot be judged yet. If the same evidence is sent repeatedly for the same purpose, it is
+    /// queued only once. If an attempt has already been made, the item waits for whatever was missing.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID, until wait: Postponement? = nil
@@ -61,7 +61,7 @@ extension Intake {
         return found
     }
 
-    /// The names of the keys that ended items in a project.
+    /// The names of the keys with which a project's items were ended.
     package func actorNames(
         of items: [IntakeItem], in project: ProjectID
     ) throws(Fault) -> [Actor: String] {
@@ -77,7 +77,7 @@ extension Intake {
         return try obtain(queue.intake(of: project, in: state, after: nil, limit: limit))
     }
 
-    /// A request to end an item that support staff resolved in another way.
+    /// A request to end an item because support staff resolved the matter in another way.
     package func settling(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -86,7 +86,7 @@ extension Intake {
         }
     }
 
-    /// A request to end an item that should have no effect.
+    /// A request to end an item without any effect.
     package func dropping(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -95,7 +95,7 @@ extension Intake {
         }
     }
 
-    /// A request to have an item judged now like a new one, even if it was refused or ended by hand.
+    /// A request to judge an item now as if it were new, even if it was refused or ended manually.
     package func retrying(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -104,7 +104,7 @@ extension Intake {
         }
     }
 
-    /// The queue is not part of the log, so a lookup step makes the change.
+    /// The queue is not part of the log, so the change is made in a lookup step.
     private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
@@ -122,17 +122,17 @@ extension Intake {
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
             let changed = try rethrowing(as: CommandError.refused, change(item, now()))
-            // An earlier change is reported once it is as durable as a new one.
+            // An earlier change is reported only once it is as durable as a new one would be.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
-            // A worker or an admin was faster, so look at their result.
+            // A worker or an admin was faster, so use their result.
         }
         throw .fault(.busy)
     }
 }
 
 extension Secrets {
-    /// Prevents items that failed together from being retried together.
+    /// A random number that prevents items that failed together from being retried together.
     var jitter: UInt16 { randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) } }
 }
 

@@ -2,21 +2,20 @@ package import Core
 import Synchronization
 import Threading
 
-/// Judges queued items one at a time, and has accepted evidence recorded.
+/// Judges queued items one at a time, and records the evidence that is accepted.
 ///
-///
-/// The recording commit comes before the row's update. If a worker dies in between, its item is
-/// judged again. Its cause was already carried out by then, so nothing is recorded twice.
+/// The evidence is committed before the row is updated. If a worker crashes in between, its item is
+/// judged again. Its cause has then already been carried out, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
-    /// The work on one item.
+    /// The result of working on one item.
     package struct Work: Sendable {
         package let item: IntakeItem
-        /// False if the item was changed in the meantime. That change then stands.
+        /// False if the item was changed in the meantime. In that case, the other change remains.
         package let isKept: Bool
         /// Whether an operator should be alerted after this attempt.
         package let isAlarming: Bool
     }
-    /// How many workers may run at once in one process.
+    /// The maximum number of workers that may run at the same time in one process.
     package static let count = 4
 
     private let submissions: Submissions
@@ -28,7 +27,7 @@ package struct IntakeWorker: Sendable {
         visits = StoreVisits(submissions.intake.adapters.flatMap(\.profile.kinds))
     }
 
-    /// Judges the due item with the fewest attempts; `nil` if none is due.
+    /// Judges the due item with the fewest attempts. Returns `nil` if no item is due.
     package func work() throws(CommandError) -> Work? {
         let taken = try obtain(
             visits.begin { busy throws(Fault) in
@@ -58,7 +57,7 @@ package struct IntakeWorker: Sendable {
                 let all = receipt(evidence, beside: proven) + proven
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
                 let results = try intake.ledger.perform(wish)
-                // No part of the evidence is kept, not even its names.
+                // No part of the evidence is stored, not even the names in it.
                 let erased = Refusal.purchaseErased
                 if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
                     return .refused(RefusedEvidence(code: erased.code, sentence: erased.sentence))
@@ -69,7 +68,7 @@ package struct IntakeWorker: Sendable {
             }
         } catch {
             let reason = IntakeReason(error)
-            // The same evidence would be just as large next time.
+            // The same evidence would be just as large the next time.
             if case .refused(.tooMuchAtOnce) = error {
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
             }
@@ -100,8 +99,8 @@ package struct IntakeWorker: Sendable {
         }.map { [$0] }
     }
 
-    /// The submitted receipt, if the store vouched for it with its own answer. Once stored, the
-    /// receipt does not have to be sent to the store again.
+    /// The submitted receipt, if the store confirmed it with an answer. Once the receipt is stored,
+    /// it does not have to be sent to the store again.
     private func receipt(
         _ evidence: RawEvidence, beside replies: [ProvenEvidence]
     ) -> [ProvenEvidence] {
@@ -109,13 +108,13 @@ package struct IntakeWorker: Sendable {
         else { return [] }
         let app = TrustedApp(
             id: reply.app, appleID: nil, environments: [reply.environment])
-        // The reply covers the parts of the receipt that Deed cannot read.
+        // The store's reply covers the parts of the receipt that Deed cannot read.
         let read = try? intake.read(vouchedFor: evidence, for: app)
         return [read].compactMap(\.self)
     }
 
-    /// The same cause at every attempt, even if the store then says something else about the evidence. It
-    /// only changes when the evidence came again with an order, which must still be fulfilled.
+    /// The cause, which is the same for every attempt, even if the store's statements about the evidence change. It
+    /// changes only if the evidence is sent again with an order, which must still be fulfilled.
     private func cause(of item: IntakeItem) -> Cause {
         let secrets = intake.secrets
         let order = item.wish.order.map { secrets.digest(Array($0.text.utf8)).hexDigits.prefix(16) }
@@ -125,33 +124,34 @@ package struct IntakeWorker: Sendable {
 }
 
 extension Judgement<[IntakeResult], Postponement> {
-    /// Whether an operator should be alerted if this does not change.
+    /// Whether an operator should be alerted if this situation persists.
     fileprivate var isAlarming: Bool {
         if case .undecided(let wait) = self { !wait.isUsual } else { false }
     }
 }
 
-/// The questions that stores are currently asked, by app. A store that hangs for one or all apps
-/// must not occupy every worker, because other evidence needs no store.
+/// The questions that stores are currently being asked, by app. If a store does not respond for one
+/// or all apps, it must not occupy every worker, because other evidence does not need a store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1
 
     private struct State {
         var counts: [AppID: Int] = [:]
-        /// Workers that are querying the queue. Each may return with a receipt for any app.
+        /// The number of workers that are querying the queue. Each of them may return with a
+        /// receipt for any app.
         var asking = 0
     }
     private let state = Mutex(State())
-    /// The kinds that a store may have to judge.
+    /// The kinds of evidence that a store may have to judge.
     private let kinds: [EvidenceKind]
 
     init(_ kinds: [EvidenceKind]) {
         self.kinds = kinds.filter { $0.isForStore(.store) }
     }
 
-    /// Takes an item for an app below its limit. If all workers but one have items for a store, takes only
-    /// an item that needs no store. A database that hangs for one worker does not block the others.
+    /// Takes an item for an app below its limit. If all workers but one are working on items for a store, takes only an
+    /// item that does not need a store. A worker whose database query hangs does not block the others.
     func begin(
         _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
@@ -221,7 +221,7 @@ extension IntakeReason {
                 sentence:
                     "Events that this evidence is about cannot be read; Deed's log says why.")
         case .fault(.broken), .fault(.leaseLost):
-            // The log has the reason, which may contain details that the reader must not see.
+            // The log contains the reason, which may include details that the reader must not see.
             self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
         }
     }

@@ -1,20 +1,20 @@
 package import Core
 
-/// The verdict on a piece of evidence, with the proven statements. Evidence that cannot be judged
+/// The verdict on a piece of evidence, with its verified statements. Evidence that cannot be judged
 /// yet waits in the queue.
 typealias JudgedPiece = Judgement<[ProvenEvidence], IntakeID>
 
-/// The verdicts on a submission's pieces before any store is asked.
+/// The verdicts on a submission's pieces before any store has been asked.
 struct JudgedPieces: Sendable {
-    /// By their index in the submission.
+    /// The verdicts, by the index of the piece in the submission.
     var judged: [Int: JudgedPiece] = [:]
     var questions: [OpenQuestion] = []
 
-    /// In the order of the submission.
+    /// The verdicts in the order of the submission.
     var inOrder: [JudgedPiece] { judged.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-/// A piece of evidence about which a store is asked while its sender waits.
+/// A piece of evidence about which a store is being asked while its sender waits.
 struct OpenQuestion: Sendable {
     let index: Int
     let heading: EvidenceHeading
@@ -54,7 +54,7 @@ extension Submissions {
         return pieces
     }
 
-    /// The question for a store about evidence that names its purchase but proves nothing.
+    /// The question to a store about evidence that names its purchase but does not prove anything.
     private func question(
         about piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
@@ -79,7 +79,8 @@ extension Submissions {
             ))
     }
 
-    /// Applies a store's verdict to the submission, and queues evidence that the store could not judge in time.
+    /// Applies a store's verdict to the submission. If the store could not judge the evidence in time, the evidence is
+    /// queued.
     func judge(
         _ verdict: StoreVerdict, on question: OpenQuestion, _ request: SubmissionRequest,
         of stream: Stream
@@ -90,7 +91,8 @@ extension Submissions {
             return refused.map { .refused($0) } ?? .believed(proven)
         case .refused(let refused): return .refused(refused)
         case .undecided(let wait):
-            // Only the answer shows its environment, and the queue knows nothing of keys.
+            // Only the store's answer shows its environment, and the queue cannot check keys'
+            // environments.
             if request.environment != nil {
                 return .refused(
                     RefusedEvidence(
@@ -101,8 +103,8 @@ extension Submissions {
         }
     }
 
-    /// Judges renewal info. It does not name an app. It therefore needs a transaction of the same
-    /// subscription from the same call, and counts for that transaction's app.
+    /// Judges renewal info. It does not name an app, so it needs a transaction of the same
+    /// subscription from the same call, and belongs to that transaction's app.
     private func judge(
         renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
     ) -> JudgedPiece {
@@ -124,7 +126,8 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// The verdict on it without asking a store, or the heading with which it can be queued.
+    /// The verdict on the evidence without asking a store, or the heading with which it can be
+    /// queued.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -140,7 +143,7 @@ extension Submissions {
         }
     }
 
-    /// The app, if only the store can judge such evidence for it.
+    /// The app, if only the store can judge such evidence for that app.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
@@ -151,7 +154,7 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// The verdict on it without asking the store.
+    /// The verdict on the evidence without asking the store.
     private func prove(
         own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -164,13 +167,13 @@ extension Submissions {
             }
             if error.cure == .time { return .undecided(heading) }
         }
-        // Another instance may have just set or changed the app.
+        // Another instance may just have set or changed the app.
         try obtain(apps.refresh())
         return try prove(own: piece, of: project, isSecond: true)
     }
 
     /// The evidence's own heading, if it names one of the project's apps. Queries the database if
-    /// necessary.
+    /// this is necessary.
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
@@ -179,7 +182,8 @@ extension Submissions {
         return app?.project == project ? heading : nil
     }
 
-    /// Queues the evidence for later. If the queue is full, it is refused, and may be sent again.
+    /// Queues the evidence for later. If the queue is full, the evidence is refused and may be sent
+    /// again.
     private func queue(
         _ piece: RawEvidence, _ heading: EvidenceHeading, _ request: SubmissionRequest,
         of stream: Stream, until wait: Postponement? = nil
@@ -213,7 +217,7 @@ extension JudgedPieces {
 }
 
 extension Submissions {
-    /// A request to record queued evidence that has now been accepted, under the same cause at
+    /// A request to record queued evidence that has now been accepted. Its cause is the same for
     /// every attempt.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
@@ -244,7 +248,8 @@ extension Submissions {
     ) -> Wish<[IntakeResult]> {
         let project = item.wish.project
         let newest = proven.last?.environment ?? item.wish.heading.environment
-        // A store may prove an older purchase of one environment with a newer one of the other.
+        // A store may use a newer purchase in one environment to prove an older purchase in the
+        // other one.
         let environments = Environment.allCases.filter { environment in
             environment == newest || proven.contains { $0.environment == environment }
         }
@@ -274,14 +279,15 @@ extension Submissions {
 }
 
 extension Submission {
-    /// The stream that carries out its cause: the customer's, or that of the unclaimed purchase's keeper.
+    /// The stream in which the cause is carried out: the customer's stream, or the stream of the unclaimed purchase's
+    /// keeper.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(
             project: project, environment: environment,
             customer: bearer.customer ?? keepers.first ?? .noCustomer)
     }
 
-    /// The result of each piece of evidence. A repetition has no items of its own, so they are
+    /// The result of each piece of evidence. A repetition does not have separate items, so they are
     /// derived from the result of the first copy.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
         var items = outcome.items
@@ -293,8 +299,8 @@ extension Submission {
 }
 
 extension IntakeWish.Purpose {
-    /// The same purpose for the customer into whom its own was merged; `nil` if it has no customer,
-    /// or already that one.
+    /// The same purpose, but for the customer into whom the original customer was merged; `nil` if
+    /// the purpose has no customer, or already names that one.
     fileprivate func led(to whole: CustomerID) -> IntakeWish.Purpose? {
         switch self {
         case .submit(let customer): customer == whole ? nil : .submit(whole)

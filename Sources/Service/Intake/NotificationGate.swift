@@ -1,27 +1,27 @@
 package import Core
 import Synchronization
 
-/// Decides where a notification is judged, and whether its certificates are checked. Anyone may
-/// send notifications. Checking a signature costs ten times as much as a refusal, and checking new
-/// certificates costs another hundred times as much.
+/// Decides how urgently a notification is judged, and whether its certificates are checked. Anyone
+/// may send notifications. Checking a signature costs ten times as much as refusing a notification,
+/// and checking new certificates costs a hundred times as much as checking a signature.
 package final class NotificationGate: Sendable {
     /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether it is judged along with trusted work instead of in the strangers' room.
+        /// Whether it is judged together with trusted work rather than in the strangers' room.
         package let isTrusted: Bool
     }
 
     private let submissions: Submissions
     private let news: EvidenceKind
     private let signers = Mutex(Throttle(each: .newSigners, all: .allNewSigners))
-    /// Counts unproven notifications from addresses that have sent genuine ones.
+    /// Counts unverified notifications from addresses that have sent genuine ones.
     private let unproven = Mutex(Throttle(each: .unprovenNotifications))
     private let genuine = Mutex<Set<String>>([])
-    /// How many such addresses are remembered.
+    /// The maximum number of such addresses that are remembered.
     private static let limit = 10_000
 
-    /// Guards a store's own notifications.
+    /// Creates a gate for a store's own notifications.
     package init(_ submissions: Submissions, of news: EvidenceKind) {
         self.submissions = submissions
         self.news = news
@@ -29,9 +29,9 @@ package final class NotificationGate: Sendable {
 
     private var now: Instant { submissions.intake.machineClock() }
 
-    /// Costs almost nothing, because the thread that serves connections calls it. The signer proves little:
-    /// any stranger can copy a signer's certificates, but few can send from a genuine sender's address.
-    /// `client` is `nil` for a notification without a connection, which is not counted.
+    /// Admits a notification. It costs almost nothing, because it is called on the thread that serves connections. The
+    /// signer alone proves little: any stranger can copy a signer's certificates, but few can send from a genuine
+    /// sender's address. `client` is `nil` for a notification without a connection, which is not counted.
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
@@ -40,7 +40,7 @@ package final class NotificationGate: Sendable {
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// A request to record a notification when its turn comes.
+    /// A request to record a notification once it has been admitted.
     package func recording(
         _ bytes: [UInt8], _ entry: Entry
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -52,7 +52,7 @@ package final class NotificationGate: Sendable {
             noteGenuine(entry)
             return wish
         } catch {
-            // The notification's certificates were not checked.
+            // The certificates of the notification have not been checked.
             if isCounted, case .unreadable = error, let client = entry.client {
                 signers.withLock { $0.giveBack(client) }
             }
@@ -60,8 +60,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Whether it counts as a notification with a new signer. Throws if there were too many of
-    /// those, or if its signer was recently refused.
+    /// Whether the notification counts as one with a new signer. Throws if there have been too many
+    /// of those, or if its signer was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false
@@ -73,7 +73,7 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Notes that the store signed the notification.
+    /// Records that the store signed the notification.
     package func noteGenuine(_ entry: Entry) {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.withLock { $0.giveBack(client) } }

@@ -2,34 +2,35 @@ package import Core
 
 /// The result of receiving a store's notification.
 package enum NotificationAnswer: Hashable, Sendable {
-    /// It is stored, along with any new facts.
+    /// The notification has been stored, along with any new facts.
     case kept(NotificationHead, Environment, isNew: Bool)
-    /// It is only about purchases that may never have a holder again, and is not stored.
+    /// The notification concerns only purchases that may never have a holder again, and is not
+    /// stored.
     case erased(NotificationHead, Environment)
-    /// It is proven, and will count once our clock has reached the store's time.
+    /// The notification has been verified, and will count once Deed's clock reaches the store's time.
     case queued(IntakeID)
 }
 
 /// Why a notification was not accepted.
 package enum NotificationError: Error, Hashable, Sendable {
-    /// It is unreadable, so sending it again is useless.
+    /// The notification is unreadable, so sending it again would not help.
     case unreadable(RefusedEvidence)
-    /// It is not proven to come from the store.
+    /// The notification has not been verified to come from the store.
     case unproven(RefusedEvidence)
     /// No project has the app yet.
     case unknownApp(AppID)
-    /// Too many notifications with unknown signers have arrived, from that address or in total.
+    /// Too many notifications with unknown signers have arrived, either from that address or in
+    /// total.
     case throttled
     case fault(Fault)
 }
 
 extension Submissions {
-    /// A request to record a store's own notification. Its facts name the owner. Otherwise the
-    /// purchase waits for the customer who proves it.
+    /// A request to record a store's own notification. Its facts name the owner. If they do not,
+    /// the purchase waits for a customer who proves it.
     ///
-    ///
-    /// Any stranger may call, so the cheapest checks come first. Without the store's signature, a
-    /// caller does not learn whether the app is known here.
+    /// Any stranger can make this call, so the cheapest checks come first. A caller without the
+    /// store's signature does not learn whether Deed knows the app.
     package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -43,7 +44,7 @@ extension Submissions {
             } catch {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
-                // Another instance may have just set or changed the app.
+                // Another instance may just have set or changed the app.
                 try obtain(apps.refresh())
                 if apps.known(key) == nil { throw .unknownApp(key.id) }
                 continue
@@ -60,7 +61,8 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // A notification without a purchase causes no event. The only news is that it is stored.
+        // A notification that does not concern a purchase does not cause an event. The only new
+        // thing is that it has been stored.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -76,7 +78,7 @@ extension Submissions {
                 head, proven.environment,
                 isNew: isFirst || outcome.items.contains { $0.result != .alreadyKnown })
         }.then { result in
-            // A customer of the account was merged at the same moment. The store will send the notification again.
+            // A customer of the account was merged at the same time. The store will send the notification again.
             guard case .failure(.refused(.customerMerged)) = result else {
                 return .answered(result)
             }
@@ -84,8 +86,9 @@ extension Submissions {
         }
     }
 
-    /// The command to record a notification that was requested from the store. A notification
-    /// without news is not stored: the store may have signed it again, and it is already here.
+    /// The command to record a notification that was requested from the store. The notification is
+    /// not stored if it does not contain anything new: it may already be here, signed by the store
+    /// at another time.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -129,7 +132,7 @@ extension Submissions {
             return try intake.hold(raw, .notification, order: nil, heading: heading, of: project).id
         } catch {
             switch error {
-            // The queue is full. The store keeps the notification and sends it again.
+            // The queue is full. The store keeps the notification and will send it again.
             case .refused: throw .fault(.busy)
             case .fault(let fault): throw .fault(fault)
             }
@@ -168,11 +171,12 @@ extension RefusedEvidence {
 }
 
 extension Secrets {
-    /// The same cause for every repetition with the same content. A store may sign a notification
-    /// again, and the newer signature then counts.
+    /// The cause, which is the same for every repetition with the same content. A store may sign a
+    /// notification again, and the newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // A store may one day write arbitrary text there, but the log accepts only printable text of limited length.
+        // A store may at some point write arbitrary text there, but the log accepts only printable text of limited
+        // length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

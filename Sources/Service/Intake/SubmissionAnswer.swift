@@ -1,22 +1,24 @@
 package import Core
 
-/// The result of a submission, and its customer's entitlements and balances.
+/// The result of a submission, with its customer's entitlements and balances.
 package struct SubmissionAnswer: Sendable {
-    /// In the order of the evidence.
+    /// The results in the order of the evidence.
     package let items: [SubmittedItem]
     /// The order that the request named, in its current state.
     package let order: Order?
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
-    /// The sandbox's balances, besides production's, if the sandbox counts for the customer.
+    /// The sandbox balances, in addition to those of production, if the sandbox counts for the
+    /// customer.
     package let sandboxBalances: Balances?
 
-    /// Whether some of the evidence is still waiting.
+    /// Whether any of the evidence is still waiting.
     package var isPending: Bool {
         items.contains { if case .undecided = $0.result { true } else { false } }
     }
 
-    /// Takes the customer from the snapshots, and its sandbox if that counts.
+    /// Creates the answer from the snapshots of the customer and, if it counts, of the customer's
+    /// sandbox.
     init(
         items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
         of stream: Stream, at instant: Instant
@@ -34,19 +36,19 @@ package struct SubmissionAnswer: Sendable {
     }
 }
 
-/// The result of one piece of evidence for one purchase.
+/// The result for one purchase in one piece of evidence.
 package struct SubmittedItem: Hashable, Sendable {
-    /// Evidence that cannot be judged yet waits in the queue, which later reports the result.
+    /// Evidence that cannot be judged yet waits in the queue, which reports the result later.
     package typealias Result = Judgement<ItemOutcome.Result, IntakeID>
 
     /// The index of the piece of evidence in the submission.
     package let index: Int
-    /// The environment in which it was recorded, if that is not the one in the answer.
+    /// The environment in which the evidence was recorded, if it differs from the one in the answer.
     package let otherEnvironment: Environment?
     package let purchase: PurchaseID?
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it. The purchase then has no effect yet.
+    /// The product, if the catalog does not know it. The purchase does not have any effect yet.
     package let unknownProduct: ProductKey?
 }
 
@@ -66,7 +68,7 @@ extension SubmittedItem {
 }
 
 extension SubmittedItem.Result {
-    /// Its stable name.
+    /// The stable name of the result.
     package var word: String {
         switch self {
         case .believed(let result): result.word
@@ -77,7 +79,7 @@ extension SubmittedItem.Result {
 }
 
 extension [JudgedPiece] {
-    /// The answer about each piece, from the outcomes of the recorded pieces.
+    /// The results for each piece, derived from the outcomes of the recorded pieces.
     func items(_ outcomes: [ItemOutcome], in environment: Environment) -> [SubmittedItem] {
         let outcomes = Dictionary(grouping: outcomes, by: \.index)
         return enumerated().flatMap { index, piece -> [SubmittedItem] in
@@ -96,7 +98,7 @@ extension [JudgedPiece] {
 }
 
 extension [ItemOutcome] {
-    /// One for each purchase, because a store may report older parts of a purchase before the newest.
+    /// One outcome for each purchase, because a store may report older parts of a purchase before the newest one.
     fileprivate var newest: [ItemOutcome] {
         enumerated().filter { place, outcome in
             outcome.purchase == nil

@@ -1,11 +1,12 @@
 package import Core
 import Threading
 
-/// Records evidence that back ends and stores submit, once it is proven.
+/// Records evidence that back ends and stores submit, once it has been verified.
 package struct Submissions: Sendable {
-    /// How many transactions one piece of evidence may contain.
+    /// The maximum number of transactions in one piece of evidence.
     package static let transactionLimit = 5000
-    /// How long a call waits for a store, in milliseconds. After that, the queue asks the store.
+    /// How long a call waits for a store, in milliseconds. After that, the store is asked from the
+    /// queue.
     package static let patience: Int64 = 5000
 
     package let intake: Intake
@@ -14,7 +15,7 @@ package struct Submissions: Sendable {
     /// Called for each recorded purchase whose product is not in the catalog.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
-    /// Without `apps`, it keeps its own apps in memory.
+    /// If `apps` is not given, creates a separate ring of apps.
     package init(
         _ intake: Intake, apps: AppRing? = nil,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
@@ -34,9 +35,9 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// A customer's request to record what the evidence states. Unproven evidence is skipped, and
-    /// evidence from the other environment is recorded there. Asking a store first does not block a
-    /// thread.
+    /// A customer's request to record what the evidence states. Evidence that cannot be verified is
+    /// skipped, and evidence from the other environment is recorded there. If a store has to be
+    /// asked first, this does not block a thread.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
@@ -67,7 +68,7 @@ package struct Submissions: Sendable {
         _ judged: [JudgedPiece], _ request: SubmissionRequest, for stream: Stream,
         by sender: Sender, after asked: (indices: Set<Int>, since: Instant)? = nil
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
-        // Evidence that the first call could not judge in time may be proven in a second call under the same key.
+        // Evidence that the first call could not judge in time may be verified in a second call with the same key.
         let apart = sender.idempotencyKey == nil ? [] : asked?.indices ?? []
         let parts = SubmissionPart.parts(of: judged, request, in: stream, apart: apart)
         let held = try obtain(unwritten(by: parts, around: stream))
@@ -79,7 +80,7 @@ package struct Submissions: Sendable {
             let command = part.command(by: sender.actor, cause: part.cause(under: cause))
             return asked.map { command.unlessErased(since: $0.since) } ?? command
         }
-        // Waiting does not keep the request with all its bytes in memory.
+        // The closure does not keep the request and all its bytes in memory while it waits.
         return Wish(commands) {
             [now = intake.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
@@ -96,8 +97,8 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// Customers that the answer covers although no command writes their streams: a customer with
-    /// nothing to record, and the sandbox where it may count. They are read beforehand, so that no
+    /// Customers included in the answer although no command writes their streams: a customer with
+    /// nothing to record, and the sandbox if it may count. They are read in advance, so that no
     /// batch has to wait for them when the commands are done.
     private func unwritten(
         by parts: [SubmissionPart], around stream: Stream
@@ -115,7 +116,7 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
-    /// Without a project, the evidence does not belong to any valid app.
+    /// Verifies a submission. Without a project, the evidence does not belong to any valid app.
     func prove(
         _ piece: RawEvidence, of project: ProjectID?
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -127,16 +128,17 @@ package struct Submissions: Sendable {
     }
 }
 
-/// Evidence that a customer's back end submits together.
+/// Evidence that a back end submits together for one customer.
 package struct SubmissionRequest: Sendable {
     package static let signedTransactionLimit = 100
 
-    /// In the order of the results.
+    /// The pieces in the order of the results.
     package let pieces: [RawEvidence]
     package let isRestore: Bool
-    /// The customer's order that this fulfils, for evidence that cannot name the order.
+    /// The customer's order that the evidence fulfils. It is needed for evidence that cannot name
+    /// an order itself.
     package let order: OrderID?
-    /// The only environment whose evidence is accepted; `nil` for both.
+    /// The only environment from which evidence is accepted; `nil` for both.
     package let environment: Environment?
 
     package init(
@@ -148,7 +150,7 @@ package struct SubmissionRequest: Sendable {
         self.environment = environment
     }
 
-    /// Why evidence from that environment is not accepted.
+    /// Why evidence from the given environment is not accepted; `nil` if it is.
     func refusal(of found: Environment) -> RefusedEvidence? {
         guard let environment, environment != found else { return nil }
         return RefusedEvidence(
@@ -158,15 +160,15 @@ package struct SubmissionRequest: Sendable {
     }
 }
 
-/// The part of a request that concerns one environment.
+/// The part of a request that concerns a single environment.
 private struct SubmissionPart: Sendable {
     let stream: Stream
     let submission: Submission
     private let evidence: [EvidenceRecord]
-    /// The piece that this part is about, if the piece has its own commit.
+    /// The piece that this part is about, if that piece has a separate commit.
     private let piece: Int?
 
-    /// One part for each environment, and one for each piece that needs its own commit.
+    /// One part for each environment, and one for each piece that needs a separate commit.
     static func parts(
         of judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         apart: Set<Int>
@@ -174,7 +176,7 @@ private struct SubmissionPart: Sendable {
         let own = apart.sorted().filter { place in
             judged[place].belief?.contains { $0.environment == stream.environment } ?? false
         }
-        // The first of these fulfils the order. Without one, the rest fulfils it.
+        // The first of these parts fulfils the order. If there are none, the remaining part does.
         let single = apart.sorted().flatMap { place -> [SubmissionPart] in
             let order = place == own.first ? request.order : nil
             return [
@@ -192,7 +194,7 @@ private struct SubmissionPart: Sendable {
             ].compactMap(\.self)
     }
 
-    /// `nil` if nothing in the request concerns that environment.
+    /// `nil` if the request does not contain anything about that environment.
     private init?(
         _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         order: OrderID?, of piece: Int? = nil, without apart: Set<Int> = []
@@ -216,7 +218,7 @@ private struct SubmissionPart: Sendable {
             order: order)
     }
 
-    /// Under the same key, each part has its own cause.
+    /// The cause of this part. Parts of a request with the same key have different causes.
     func cause(under cause: Cause) -> Cause {
         guard let piece else { return cause }
         return Cause(text: "piece:\(piece):\(cause.text)", digest: cause.digest)
@@ -228,7 +230,7 @@ private struct SubmissionPart: Sendable {
 }
 
 extension Command {
-    /// The command to record a submission, with one piece of evidence for each of its items.
+    /// The command to record a submission. Each of its items has one piece of evidence.
     init(
         _ submission: Submission, in stream: Stream, on evidence: [EvidenceRecord],
         by actor: Actor, cause: Cause
@@ -253,7 +255,8 @@ extension CustomerSnapshot {
 }
 
 extension Secrets {
-    /// The sender's key, or otherwise a unique cause that names the evidence behind the events.
+    /// The cause given by the sender's key. Without a key, a unique cause that names the evidence
+    /// behind the events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
@@ -264,7 +267,7 @@ extension Secrets {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
-        // No other request can have this cause, so nothing else has to distinguish the two.
+        // No other request can have this cause, so no digest is needed to distinguish requests.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }

@@ -1,18 +1,18 @@
 package import Core
 
-/// Reads the notes that instances keep in the database.
+/// Reads the notes that instances store in the database.
 package protocol NoteReading: Sendable {
     func noteNames() throws(Fault) -> Set<String>
 }
 
-/// Names of notes about events reported by stores.
+/// The names of notes about events that stores reported.
 package enum NoteName {
     /// A verified notification about an app has arrived.
     package static func news(of app: StoreApp) -> String {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
     }
 
-    /// A product was bought that no catalog contained.
+    /// A product was bought that was not in any catalog.
     package static func bought(_ product: ProductKey, in project: ProjectID) -> String {
         "\(boughtPrefix(project))\(product.store.rawValue) \(product.id)"
     }
@@ -20,17 +20,17 @@ package enum NoteName {
     fileprivate static func boughtPrefix(_ project: ProjectID) -> String { "bought \(project) " }
 }
 
-/// Lists what projects need from people.
+/// Lists what people have to do for a project.
 package struct Needs: Sendable {
     private let ledger: any EventLog
     private let notes: any NoteReading
     private let credentials: any CredentialKeeper
     private let now: @Sendable () -> Instant
-    /// Each store's flag for apps on the command line.
+    /// The command-line flag of each store for naming an app.
     private let flags: [Store: String]
     /// The stores that send notifications.
     private let sending: Set<Store>
-    /// Under a test clock, nothing is ever late.
+    /// Whether there is a test clock, under which nothing is ever late.
     private let isForTests: Bool
 
     package init(_ ports: Ports, _ stores: [any StoreProfile], isForTests: Bool) {
@@ -48,7 +48,7 @@ package struct Needs: Sendable {
         return ProjectCheck.all.flatMap { $0.needs(of: sight) }
     }
 
-    /// The view of a project for its checks.
+    /// The data about a project that its checks examine.
     package func sight(
         of project: ProjectID, _ state: ProjectState, notes: Set<String>
     ) throws(Fault) -> ProjectSight {

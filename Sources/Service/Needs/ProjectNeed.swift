@@ -1,19 +1,19 @@
 import Core
 
-/// Something that a project needs from a person.
+/// A task for a person that a project depends on.
 package struct ProjectNeed: Hashable, Sendable {
-    /// A stable code for programs.
+    /// The stable code, for comparison by programs.
     package let code: String
-    /// Whether it makes something fail. Otherwise it may be intended.
+    /// Whether something fails until the task is done. Otherwise, the current state may be intended.
     package let isWrong: Bool
     package let sentence: String
-    /// What to do, in words.
+    /// A description of what to do.
     package let remedy: String
-    /// Shell commands that do it; empty if only a person can do it.
+    /// Shell commands that do the task; empty if only a person can do it.
     package let commands: [String]
 }
 
-/// A check for one thing that a project may lack.
+/// A check for one thing that a project may be missing.
 package struct ProjectCheck: Sendable {
     package let code: String
     /// The subject of the check.
@@ -21,7 +21,7 @@ package struct ProjectCheck: Sendable {
     package let isWrong: Bool
     let find: @Sendable (ProjectSight) -> [Finding]
 
-    /// One place where something is missing.
+    /// A place in the project where something is missing.
     struct Finding {
         let sentence: String
         let remedy: String
@@ -57,19 +57,19 @@ package struct ProjectSight: Sendable {
     let project: ProjectID
     let state: ProjectState
     let credentials: [AppKey: CredentialsStatus]
-    /// Apps with at least one notification from a store.
+    /// Apps about which at least one notification has arrived from a store.
     let heard: Set<AppKey>
-    /// Products that were bought before a catalog knew them.
+    /// Products that were bought before any catalog contained them.
     let bought: Set<ProductKey>
-    /// Each store's flag for apps on the command line.
+    /// The command-line flag of each store for naming an app.
     let flags: [Store: String]
     /// The stores that send notifications.
     let sending: Set<Store>
     let now: Instant
-    /// Under a test clock, nothing is ever late.
+    /// Whether there is a test clock, under which nothing is ever late.
     let isForTests: Bool
 
-    /// The project's flag; empty for the default project.
+    /// The command-line flag that selects the project; empty for the default project.
     var projectFlag: String { project.text == "default" ? "" : " --project \(project)" }
 
     func flags(of app: AppKey) -> String {

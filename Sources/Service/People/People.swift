@@ -1,23 +1,23 @@
 package import Core
 
-/// A link with which a person can choose a password, once.
+/// A link with which a person can choose a password once.
 package struct PersonLink: Sendable {
     package let person: Person
-    /// The secret at the link's end. It cannot be retrieved again.
+    /// The secret at the end of the link. It cannot be retrieved again.
     package let secret: String
     package let ends: Instant
 }
 
-/// The people who use the console.
+/// Manages the people who use the console.
 package struct People: Sendable {
-    /// How many milliseconds a link is valid.
+    /// How long a link is valid, in milliseconds.
     private static let linkLife: Int64 = 3_600_000
 
     let keeping: any PeopleKeeping
     let passwords: any PasswordKeeping
     let sessions: any SessionKeeping
     let secrets: Secrets
-    /// Real time, even under a test clock, because it protects access.
+    /// The real time. It is used even under a test clock, because it protects access.
     let machineClock: @Sendable () -> Instant
 
     package func list() throws(Fault) -> [Person] { try keeping.people(nil) }
@@ -26,7 +26,8 @@ package struct People: Sendable {
         try keeping.people(email).first
     }
 
-    /// Adds a person with a role in a project; `nil` if another person has the address.
+    /// Adds a person with a role in a project. Returns `nil` if another person already has the
+    /// address.
     package func create(
         _ email: EmailAddress, _ role: Role, in project: ProjectID
     ) throws(Fault) -> PersonLink? {
@@ -36,7 +37,7 @@ package struct People: Sendable {
         return try find(email).map { person throws(Fault) in try link(of: person) }
     }
 
-    /// Gives the person another role in a project, or none.
+    /// Changes the person's role in a project, or removes it.
     package func put(
         _ role: Role?, of person: Person, in project: ProjectID
     ) throws(Fault) -> Person? {
@@ -45,7 +46,7 @@ package struct People: Sendable {
     }
 
     /// A new link. The person's password, sessions and earlier link stop working immediately, and
-    /// failed attempts are forgotten.
+    /// failed attempts are no longer counted.
     package func link(of person: Person) throws(Fault) -> PersonLink {
         let secret = secrets.randomText(bytes: 25)
         let ends = machineClock().advanced(byMilliseconds: People.linkLife)
@@ -57,6 +58,6 @@ package struct People: Sendable {
     /// Signs the person out of every browser.
     package func end(_ person: Person) throws(Fault) { try sessions.endSessions(of: person.id) }
 
-    /// Removes the person. Events keep the id, which no longer leads to a person.
+    /// Removes the person. Events keep the id, which then no longer identifies anyone.
     package func remove(_ person: Person) throws(Fault) { try keeping.remove(person.id) }
 }

@@ -24,20 +24,20 @@ package enum ChoiceOutcome: Hashable, Sendable {
 /// Signs people in and out.
 package final class SignIns: Sendable {
     package static let passwordLengths = 12...256
-    /// Few attempts are allowed from one address, so that a password cannot be guessed. More are
-    /// allowed in total, so that attackers can hardly lock a person out.
+    /// Only a few attempts are allowed from one address, so that passwords cannot be guessed. More
+    /// are allowed in total, so that an attacker can hardly lock a person out.
     private static let triesOfPersonFromAddress: Int64 = 10
     private static let triesOfPerson: Int64 = 100
     private static let triesOfAddress: Int64 = 50
     private static let tryLife: Int64 = 15 * 60_000
-    /// The cost of stretching a new password. Each password keeps its own cost.
+    /// The cost of hashing a new password. The cost is stored with each password.
     package static let cost = 15
 
     private let passwords: any PasswordKeeping
     private let sessions: any SessionKeeping
     private let secrets: Secrets
     private let machineClock: @Sendable () -> Instant
-    /// Stretching a password occupies a processor for a while, so one instance stretches one at a time.
+    /// Hashing a password occupies a processor for a while, so an instance hashes only one at a time.
     private let isStretching = Mutex(false)
 
     init(
@@ -50,18 +50,18 @@ package final class SignIns: Sendable {
         self.machineClock = machineClock
     }
 
-    /// Opens a session for a person with this password. A known address takes as much work as an
+    /// Opens a session for the person with this password. A known address takes as much work as an
     /// unknown one.
     package func signIn(
         _ email: String, _ password: String, from address: String
     ) throws(Fault) -> SignInOutcome {
-        // Having to wait for others does not count as an attempt.
+        // If other people are signing in at the moment, this does not count as an attempt.
         guard begin() else { return .busy }
         defer { end() }
         let now = machineClock()
         let name = secrets.triedName(email)
         let fromHere = Tried(digest: digest("\(name.hexDigits) from \(address)"), name: name)
-        // Once a limit is exceeded, the later counters are not incremented.
+        // Once one limit is exceeded, the later counters are not incremented.
         guard
             try isWithin(SignIns.triesOfAddress, Tried(digest: digest("address \(address)")), now),
             try isWithin(SignIns.triesOfPersonFromAddress, fromHere, now),
@@ -71,7 +71,7 @@ package final class SignIns: Sendable {
             try passwords.password(of: email)
         }
         let kept = known?.kept
-        // Without a person, a password is still stretched, but never matches.
+        // Even if there is no such person, a password is hashed, but it can never match.
         let stretched = try stretch(
             password, kept?.salt ?? Array(name.prefix(16)), kept?.cost ?? SignIns.cost)
         guard let known, fits(stretched, known.kept.stretched) else { return .wrong }
@@ -94,18 +94,18 @@ package final class SignIns: Sendable {
         try sessions.endSession(digest(token))
     }
 
-    /// The address of the person whose link ends with this secret, while the link is valid.
+    /// The address of the person whose link ends with this secret, as long as the link is valid.
     package func email(behindLink secret: String) throws(Fault) -> EmailAddress? {
         try passwords.email(behindLink: digest(secret), at: machineClock())
     }
 
-    /// Uses up the link, and ends all of the person's sessions.
+    /// Sets the password, which uses up the link and ends all of the person's sessions.
     package func choose(
         _ password: String, byLink secret: String
     ) throws(Fault) -> ChoiceOutcome {
         if password.count < SignIns.passwordLengths.lowerBound { return .tooShort }
         if password.utf8.count > SignIns.passwordLengths.upperBound { return .tooLong }
-        // Strangers without a link must not cause a password to be stretched.
+        // Strangers without a link must not be able to make Deed hash passwords.
         guard let email = try email(behindLink: secret) else { return .linkOver }
         guard begin() else { return .busy }
         defer { end() }
@@ -115,7 +115,7 @@ package final class SignIns: Sendable {
             KeptPassword(salt: salt, stretched: stretched, cost: SignIns.cost),
             byLink: digest(secret), at: machineClock())
         if !isKept { return .linkOver }
-        // Failed attempts with the former password must not block the new one.
+        // Failed attempts with the previous password must not block the new one.
         try passwords.forgetTries(of: secrets.triedName(email.text))
         return .chosen
     }
@@ -126,15 +126,15 @@ package final class SignIns: Sendable {
         return try passwords.countTries(of: tried, at: now, since: start) <= limit
     }
 
-    /// A token for forms that only this session's pages know.
+    /// A token for forms, which only pages of this session know.
     package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
 
-    /// A unique text, for a form that must count only once.
+    /// A unique text for a form that must be processed only once.
     package func newMark() -> String { secrets.randomText(bytes: 15) }
 
     private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// False while another password is being stretched.
+    /// Returns false while another password is being hashed.
     private func begin() -> Bool {
         isStretching.withLock { isTaken in
             defer { isTaken = true }
@@ -156,13 +156,13 @@ package final class SignIns: Sendable {
 }
 
 extension Secrets {
-    /// The digest under which attempts for a name are counted.
+    /// The digest under which attempts to sign in with a name are counted.
     func triedName(_ email: String) -> [UInt8] {
         digest(Array("person \(email.lowercased())".utf8))
     }
 }
 
-/// Takes a time that depends only on the length.
+/// Compares two digests in a time that depends only on their lengths.
 private func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0

@@ -1,11 +1,10 @@
 package import Core
 
-/// The apps of all projects, in memory. Evidence names an app but not a project.
+/// The apps of all projects, kept in memory. Evidence names an app but not a project.
 ///
-///
-/// The instance's own changes take effect before they are answered. Another instance may have just
-/// changed an app. If an app is missing, or does not match the evidence, all apps are therefore
-/// read again, a limited number of times per second.
+/// This instance's own changes take effect here before their senders get answers. Another instance
+/// may have just changed an app, so all apps are read again if an app is missing or does not match
+/// the evidence. The number of reads per second is limited.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]
@@ -26,16 +25,16 @@ package final class AppRing: Sendable {
         }
     }
 
-    /// The app with its project, or `nil`.
+    /// The app together with its project; `nil` if no project has the app.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
         try listed.find(at: machineClock()) { $0.apps[app] }
     }
 
-    /// Reads every app again, unless that happened too often recently.
+    /// Reads all apps again, unless that has happened too often recently.
     func refresh() throws(Fault) { try listed.refresh(at: machineClock()) }
 
-    /// Applies a change that this instance just made, before it is answered. If reading fails now,
-    /// the next database query picks up the change, which is durable in any case.
+    /// Applies a change that this instance just made, before its sender gets an answer. If reading
+    /// fails now, the next database query picks up the change, which is already durable.
     package func learnChange() { try? reload() }
 
     func apps(of project: ProjectID) -> [ListedApp] {
@@ -45,6 +44,6 @@ package final class AppRing: Sendable {
     /// The app, if it is in memory.
     func known(_ app: AppKey) -> ListedApp? { listed.known { $0.apps[app] }?.found }
 
-    /// Reads every app.
+    /// Reads all apps.
     package func reload() throws(Fault) { try listed.reload() }
 }

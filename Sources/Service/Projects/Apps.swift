@@ -4,12 +4,12 @@ package import Core
 package struct AppAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let key: AppKey
-    /// `nil` once it is removed.
+    /// `nil` if the app was removed.
     package let app: App?
     package let credentials: CredentialsStatus?
 }
 
-/// Manages projects' apps and their store credentials.
+/// Manages the apps of projects and their store credentials.
 package struct Apps: Sendable {
     let credentials: any CredentialKeeper
     let secrets: Secrets
@@ -22,7 +22,7 @@ package struct Apps: Sendable {
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // The sender would take this address for the real store and hand over the real store's
+            // The sender would mistake this address for the real store and reveal the real store's
             // credentials.
             if setter == .key, credentials.holdsSecret,
                 let address = try obtain(self.credentials.statuses(of: project))[key]?.address
@@ -40,8 +40,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// Changes an app's credentials once its event is recorded. Credentials stored without an app
-    /// would wait for one.
+    /// Changes an app's credentials once the app's event has been recorded. Credentials stored
+    /// without an app would otherwise apply to an app added later.
     private func show(
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
@@ -49,7 +49,7 @@ package struct Apps: Sendable {
             if !change.isEmpty {
                 return try credentials.change(app, change, at: write, by: actor, now: now())
             }
-            // When a removed app is set again, no credentials from its past may remain.
+            // When a removed app is added again, none of its earlier credentials may remain.
             try obtain(credentials.forget(app, before: write.appSince))
         }
         return try obtain(credentials.statuses(of: app.project))[app.key]
@@ -57,7 +57,7 @@ package struct Apps: Sendable {
 
     private struct SetApp: Sendable {
         let app: App
-        /// `nil` if the app was removed after an earlier copy of the request set it.
+        /// `nil` if the app has been removed since an earlier copy of the request set it.
         let write: CredentialsWrite?
     }
 
@@ -97,15 +97,15 @@ package struct Apps: Sendable {
             try state.remove(key)
         }
         return Wish(command) { $0.ownVersion }.thenLooking { version throws(CommandError) in
-            // Keep the credentials of an app that was set again since.
+            // If the app has been added again in the meantime, its credentials are kept.
             try obtain(
                 credentials.forget(StoreApp(project: project, key: key), before: version))
             return AppAnswer(project: project, key: key, app: nil, credentials: nil)
         }
     }
 
-    /// An operator's request to let a project's keys add a certain app, or any app, or to withdraw
-    /// that permission. The answer lists the apps that they may add afterwards.
+    /// An operator's request to allow a project's keys to add a certain app, or any app, or to
+    /// withdraw that permission. The answer lists the apps that the keys may add afterwards.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender
@@ -128,7 +128,7 @@ package struct Apps: Sendable {
 }
 
 extension Outcome {
-    /// The stream's version after these events.
+    /// The version of the stream after these events.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
     /// Determines whether credentials that come with an app are older than the stored ones.

@@ -3,16 +3,16 @@ package import Core
 /// A project's catalog with its version.
 package struct CatalogAnswer: Hashable, Sendable {
     package let catalog: Catalog
-    /// 0 before the first catalog.
+    /// 0 if the project does not have a catalog yet.
     package let version: Int64
 }
 
 /// A request to replace the project's catalog.
 package struct CatalogProposal: Sendable {
     package let catalog: Catalog
-    /// The canonical form, which identifies repeated requests.
+    /// The canonical form, by which repeated requests are recognized.
     package let text: String
-    /// The version to replace; `nil` for any.
+    /// The catalog version to replace; `nil` to replace any version.
     package let basis: Int64?
 
     package init(catalog: Catalog, text: String, basis: Int64?) {
@@ -22,7 +22,7 @@ package struct CatalogProposal: Sendable {
     }
 }
 
-/// What a proposed catalog changes, or has changed.
+/// What a proposed catalog would change, or has changed.
 package struct CatalogStep: Hashable, Sendable {
     /// The project's version.
     package let version: Int64
@@ -40,7 +40,7 @@ package struct CatalogStep: Hashable, Sendable {
     }
 }
 
-/// Manages catalogs and shows what a change does.
+/// Manages catalogs and shows the effects of changes.
 package struct Catalogs: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -52,7 +52,7 @@ package struct Catalogs: Sendable {
         return CatalogAnswer(catalog: state.catalog, version: state.catalogVersion)
     }
 
-    /// What applying the proposal would change. Nothing is written.
+    /// The changes that applying the proposal would make. Nothing is written.
     package func compare(
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandError) -> CatalogStep {
@@ -65,7 +65,8 @@ package struct Catalogs: Sendable {
             isApplied: false)
     }
 
-    /// A request to replace the project's catalog with the proposal, unless they are equal.
+    /// A request to replace the project's catalog with the proposal. Does nothing if the two are
+    /// equal.
     package func applying(
         _ proposal: CatalogProposal, _ why: AdminReason? = nil, to project: ProjectID,
         by sender: Sender

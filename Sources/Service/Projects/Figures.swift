@@ -1,19 +1,19 @@
 package import Core
 import Synchronization
 
-/// Counts what a project's customers have.
+/// Counts what a project's customers hold.
 package protocol FigureReading: Sendable {
     func figures(
         of project: ProjectID, _ environment: Environment, at now: Instant, limit: Int
     ) throws(Fault) -> ProjectFigures
 }
 
-/// The figures of projects. If counting takes a long time or fails, the answer is reused for a
-/// while, so that counting takes up no more than a twentieth of the time.
+/// The figures of projects. If counting takes a long time or fails, the result is reused for a
+/// while, so that counting takes at most a twentieth of the time.
 package final class Figures: Sendable {
     /// The maximum number of items in each list.
     package static let listLimit = 1000
-    /// Counting that takes at least this many milliseconds counts as slow.
+    /// How long counting has to take to be considered slow, in milliseconds.
     private static let slow: Int64 = 100
 
     private struct Part: Hashable {
@@ -23,13 +23,13 @@ package final class Figures: Sendable {
 
     private struct Kept {
         let result: Result<ProjectFigures, Fault>
-        /// On the machine's clock.
+        /// The end of the result's validity, on the machine's clock.
         let until: Instant
     }
 
     private struct State {
         var kept: [Part: Kept] = [:]
-        /// A single caller counts. The others get the last answer, or none.
+        /// The parts that a caller is currently counting. Other callers get the last result, or none.
         var counting: Set<Part> = []
 
         /// The figures already known; `nil` if the caller has to count them.

@@ -1,10 +1,9 @@
 package import Core
 
-/// The keys of all projects, in memory, looked up by digest. Some may have expired.
+/// The keys of all projects, kept in memory and looked up by digest. Some of them may have expired.
 ///
-///
-/// A missing key may be brand-new, so the ring is read again, but only a few times a second,
-/// because unknown keys must not load the database.
+/// A missing key may be brand-new, so the ring is then read again. This happens only a few times a
+/// second, so that unknown keys cannot overload the database.
 package final class KeyRing: Sendable {
     private let keys: Refreshing<[[UInt8]: LiveKey]>
     private let secrets: Secrets
@@ -12,7 +11,7 @@ package final class KeyRing: Sendable {
     private let machineClock: @Sendable () -> Instant
     /// When the keys were used.
     package let uses: KeyUses
-    /// Refused calls of people's keys.
+    /// The refused calls of keys that belong to people.
     package let refusals: RefusedCalls
 
     package init(_ ports: Ports) {
@@ -27,7 +26,7 @@ package final class KeyRing: Sendable {
     /// The digest that identifies a key.
     package func digest(of text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest. Queries the database if the key is not in memory.
+    /// The key with this digest. If it is not in memory, the database is queried.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
         try keys.find(at: machineClock()) { $0[digest] }
     }
@@ -35,14 +34,14 @@ package final class KeyRing: Sendable {
     /// How many times the ring has been read.
     package var edition: Int { keys.edition }
 
-    /// The key with this digest if it is in memory, and the edition of the keys in memory.
+    /// The key with this digest, if it is in memory, and the edition of the keys in memory.
     package func known(_ digest: [UInt8]) -> (key: LiveKey, edition: Int)? {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }
 
-    /// The time by which keys expire.
+    /// The time at which keys are checked for expiry.
     package var now: Instant { clock() }
 
-    /// Reads every live key.
+    /// Reads all live keys.
     package func reload() throws(Fault) { try keys.reload() }
 }

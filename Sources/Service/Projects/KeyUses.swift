@@ -1,14 +1,14 @@
 package import Core
 import Synchronization
 
-/// Remembers when keys were last used. Writes this at most once an hour for each key.
+/// Remembers when keys were last used. The use of a key is written at most once an hour.
 package final class KeyUses: Sendable {
     private struct Name: Hashable {
         let project: ProjectID
         let key: KeyID
     }
     private struct State {
-        /// The last noted use of each key, for live and recently revoked keys.
+        /// The last recorded use of each key, for live keys and those revoked recently.
         var noted: [Name: Instant] = [:]
         /// Uses that have not been written yet.
         var due: [Name: KeyUse] = [:]
@@ -31,7 +31,7 @@ package final class KeyUses: Sendable {
         }
     }
 
-    /// Writes new uses. If that fails, the next call writes them.
+    /// Writes new uses. If this fails, the next call writes them.
     package func write() throws(Fault) {
         let due = state.withLock { state in
             defer { state.due = [:] }

@@ -6,10 +6,10 @@ package struct RotatedKey: Sendable {
     package let old: Key
 }
 
-/// A key as lists show it.
+/// A key as shown in lists.
 package struct ListedKey: Sendable {
     package let key: Key
-    /// `nil` if it was never used.
+    /// `nil` if the key has never been used.
     package let lastUsed: Instant?
     package var successor: KeyID? { key.rotated?.successor }
 }
@@ -17,21 +17,21 @@ package struct ListedKey: Sendable {
 /// Some keys of a project, oldest first.
 package struct KeyListAnswer: Sendable {
     package let project: ProjectID
-    /// The instant for which keys count as valid or not.
+    /// The instant at which the keys' validity is evaluated.
     package let at: Instant
     package let keys: [ListedKey]
-    /// The last key of the page; `nil` at the end.
+    /// The last key of the page; `nil` if this is the last page.
     package let next: KeyID?
 }
 
 /// Stores when keys were used.
 package protocol KeyUsing: Sendable {
-    /// Notes each use, unless a later one is known.
+    /// Records each use, unless a later one is already known.
     func note(_ uses: [KeyUse]) throws(Fault)
     func uses(ofKeysOf project: ProjectID) throws(Fault) -> [KeyUse]
 }
 
-/// The keys of a project, without their secrets.
+/// Lists the keys of a project, without their secrets.
 package struct KeyLists: Sendable {
     let ledger: any EventLog
     let using: any KeyUsing
@@ -79,7 +79,7 @@ extension NewKey {
 }
 
 extension Outcome {
-    /// A key of the project that was just changed.
+    /// A key of the project, which has just been changed.
     func key(_ id: KeyID) throws(CommandError) -> Key {
         guard let key = state.project?.key(id) else {
             throw .fault(.broken("changing a key left no key"))

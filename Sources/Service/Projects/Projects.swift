@@ -1,6 +1,6 @@
 package import Core
 
-/// A new key. Its text is not available again.
+/// A new key. Its text cannot be retrieved again.
 package struct NewKey: Hashable, Sendable {
     package let text: String
     package let key: KeyID
@@ -9,7 +9,7 @@ package struct NewKey: Hashable, Sendable {
     package var limits = KeyLimits()
 }
 
-/// Projects and their keys.
+/// Manages projects and their keys.
 package struct Projects: Sendable {
     let ledger: any EventLog
     let credentials: any CredentialKeeper
@@ -25,12 +25,12 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// A key's text, for callers who store it before the key works.
+    /// A text for a new key, for callers who store it before the key takes effect.
     package func newKeyText(_ role: Role) -> String {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
 
-    /// A request for a new key with this text, if given. Only its digest is stored.
+    /// A request for a new key, with this text if it is given. Only the key's digest is stored.
     package func creatingKey(
         _ role: Role, text: String? = nil, name: String, ending end: KeyEnd? = nil,
         only environment: Environment? = nil, of project: ProjectID, by sender: Sender
@@ -55,7 +55,7 @@ package struct Projects: Sendable {
         by sender: Sender
     ) -> Wish<RotatedKey> {
         .look { () throws(CommandError) in
-            // The new key's text begins with the old key's role.
+            // The text of the new key begins with the role of the old one.
             guard let old = try ledger.existing(project).key(key) else {
                 throw .refused(.keyUnknown(key))
             }
@@ -90,7 +90,7 @@ package struct Projects: Sendable {
         }
     }
 
-    /// The key with that text, revoked or not, or `nil`.
+    /// The key with that text, even if it has been revoked; `nil` if there is none.
     package func key(_ text: String, in project: ProjectState) -> Key? {
         let digest = digest(of: text)
         return project.keys.first { $0.created.digest == digest }
@@ -102,7 +102,7 @@ package struct Projects: Sendable {
 }
 
 extension EventLog {
-    /// The project now; throws if it does not exist.
+    /// The current state of the project. Throws if the project does not exist.
     package func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
         let found = try obtain(self.project(project))
         guard found.exists else { throw .refused(.projectUnknown(project)) }

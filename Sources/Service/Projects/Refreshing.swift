@@ -1,9 +1,10 @@
 import Core
 import Synchronization
 
-/// A list from the database, kept in memory. If it lacks an entry that a caller needs, it is read
-/// again: one read at a time, a limited number per second, and none right after a failed one.
-/// Strangers' requests must neither load the database nor delay other callers.
+/// A list from the database, kept in memory. It is read again if it lacks an entry that a caller
+/// needs. There is only one read at a time, a limited number per second, and none immediately after
+/// a failed one. Requests from strangers must neither overload the database nor delay other
+/// callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -13,7 +14,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// Held while the list is read. The later of two reads is kept.
+    /// Locked while the list is read. If there are two reads, the later one is kept.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -25,12 +26,12 @@ final class Refreshing<Kept: Sendable>: Sendable {
     /// How many times the list has been read.
     var edition: Int { reads.load(ordering: .acquiring) }
 
-    /// The entry in memory, and the list's edition.
+    /// The entry, if it is in memory, and the list's edition.
     func known<Found: Sendable>(_ find: (Kept) -> Found?) -> (found: Found, edition: Int)? {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`. If there is none, queries the database. Callers who miss entries at
+    /// The result of `find`. If there is none, the database is queried. Callers who miss entries at
     /// the same time wait for a single read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
@@ -56,7 +57,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Reads the list again, unless that happened too often recently.
+    /// Reads the list again, unless that has happened too often recently.
     func refresh(at now: Instant) throws(Fault) {
         _ = try find(at: now) { _ -> Int? in nil }
     }

@@ -7,7 +7,8 @@ package struct SettingsAnswer: Hashable, Sendable {
     package let apps: [App]
     /// The apps that the project's keys may add.
     package let allowances: AppAllowances
-    /// Which store credentials each app has, without secrets. Apps without credentials are omitted.
+    /// The status of each app's store credentials, without secrets. Apps without credentials are
+    /// omitted.
     package let credentials: [AppKey: CredentialsStatus]
 }
 
@@ -20,7 +21,7 @@ extension Projects {
         )
     }
 
-    /// A request to change a project's settings. The answer has the new settings.
+    /// A request to change a project's settings. The answer contains the new settings.
     package func changing(
         _ change: SettingsChange, of project: ProjectID, by sender: Sender,
         allowingUnknown: Bool = false
@@ -46,7 +47,7 @@ extension Projects {
 }
 
 extension SettingsChange {
-    /// Values that distinguish requests; "none" stands for a removed restore rule.
+    /// Values that distinguish requests. "none" stands for a removed restore rule.
     fileprivate var arguments: [String?] {
         var arguments = [
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,

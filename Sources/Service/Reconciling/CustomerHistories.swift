@@ -1,7 +1,7 @@
 package import Core
 
-/// Requests the store's history of all of a customer's purchases: after an unanswered query, and in
-/// rounds over all customers.
+/// Requests the store's history of all purchases of a customer. This happens after a query that got
+/// no answer, and in rounds that cover all customers.
 extension StoreRound {
     private static let historyPage = 200
 
@@ -12,7 +12,7 @@ extension StoreRound {
         }
     }
 
-    /// A rehearsal only counts, and requests no histories.
+    /// Estimates the work for a rehearsal, which only counts the histories and does not request them.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
@@ -28,7 +28,7 @@ extension StoreRound {
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
             milliseconds: others.milliseconds + ahead.milliseconds(at: profile(of: app)))
-        // Report the estimate first.
+        // The estimate is reported first.
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
@@ -63,22 +63,22 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The current round, or a new one if one is requested or there was none.
+    /// The current round. A new one is started if it was requested or if there was none.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
         if round.isFilled {
             if !plan.asksEveryHistory { return round }
             let ahead = try obtain(port.books.countHistories(of: name, asFilled: false))
-            // A requested round continues while it has questions left.
+            // A requested round continues as long as there are questions left in it.
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
-        // If the process dies here, some questions are asked twice but none is forgotten.
+        // If the process crashes here, some questions are asked twice but none is forgotten.
         round.isFilled = false
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
-        // While an app has no customers, its round has not started.
+        // As long as an app has no customers, its round has not started.
         round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
         try obtain(port.books.keep(round, of: name))
         return round
@@ -91,7 +91,8 @@ extension StoreRound {
                 + "\(ahead.milliseconds(at: profile(of: app)) / 60_000 + 1) min.", of: app)
     }
 
-    /// A run is not sound while data is known to be missing or was never read completely.
+    /// Reports what remains to be done. A run is not sound while data is known to be missing or has
+    /// never been read completely.
     private func tellRest(_ left: HistoryCount, after round: HistoryRound, of app: App) {
         if left.all == 0 { return }
         let sentence =
@@ -104,7 +105,7 @@ extension StoreRound {
         }
     }
 
-    /// Reports the missing data when a run omits the history step.
+    /// Reports the missing data if a run does not include the history step.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -118,8 +119,8 @@ extension StoreRound {
         }
     }
 
-    /// Notes that data about a purchase is missing. The purchase's whole history is then requested
-    /// until the store answers.
+    /// Records that data about a purchase is missing. The purchase's whole history is then
+    /// requested until the store answers.
     func keepMissing(
         _ place: StorePurchase, of customer: CustomerID, newestAt: Instant?,
         because error: StoreQuestionError
@@ -136,15 +137,14 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try askForWhole(question, app, &unknown)
         } catch {
-            // Questions without an obstacle were not asked before.
+            // Questions without an obstacle have not been asked before.
             try keepMissing(
                 question.place, of: question.customer, newestAt: question.newestAt, because: error)
             throw error
         }
     }
 
-    /// Requests everything that one customer bought, which may be spread over several store
-    /// accounts.
+    /// Requests all purchases of one customer, which may belong to several store accounts.
     private func askForWhole(
         _ question: HistoryQuestion, _ app: App, _ unknown: inout UnknownPurchases
     ) throws(StoreQuestionError) {
@@ -162,7 +162,8 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // If data is known to be missing, the answer "unknown" cannot be right.
+                // If data is known to be missing, it cannot be true that the store does not know
+                // the purchase.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -183,8 +184,8 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase in question, and the customer's other purchases in the app. Stores do not know
-    /// purchases made in Xcode.
+    /// The purchase in question, followed by the customer's other purchases in the app. Purchases
+    /// made in Xcode are left out because stores do not know them.
     private func purchases(
         _ question: HistoryQuestion, of app: App
     ) throws(Fault) -> [PurchaseID] {
@@ -215,10 +216,11 @@ extension StoreRound {
 }
 
 extension HistoryCount {
-    /// The usual duration of a call, in milliseconds.
+    /// The typical duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// Roughly how long all the requests take within the store's limits, with one call each.
+    /// Roughly how long all the requests will take within the store's limits, if each takes a
+    /// single call.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

@@ -4,13 +4,15 @@ import Core
 /// them as if they had just arrived.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
-    /// A window with too many pages is halved, down to this length.
+    /// The shortest window in milliseconds. A window with too many pages is halved until it reaches
+    /// this length.
     private static let shortestWindow: Int64 = 60_000
     private static let pageLimit = 500
-    /// Notifications that the store sent late appear late in its list.
+    /// How far consecutive readings overlap, in milliseconds. Notifications that the store sent
+    /// late also appear late in its list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A store uses its own clock to measure how far back a question may reach, starting from when
-    /// the question arrives.
+    /// A safety margin in milliseconds. A store uses its own clock, at the time when the question
+    /// arrives, to decide how far back a question may reach.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -20,7 +22,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A substitute for the real store is always the sandbox.
+                // A store that replaces the real one always stands for the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -32,8 +34,8 @@ extension StoreRound {
         }
     }
 
-    /// Production rejects the key of an app that was never released. An app whose notifications
-    /// were read once must have been released.
+    /// Decides whether a refusal is a failure. Production rejects the key of an app that was never
+    /// released. If an app's notifications have been read once, the app must have been released.
     private func judgeRefusal(
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
@@ -45,8 +47,8 @@ extension StoreRound {
                 + "right for production of an app that was never released.", of: app)
     }
 
-    /// Reads window by window, so that an interrupted run can continue. Returns the environment
-    /// that answered.
+    /// Reads one window after another, so that an interrupted run can continue. Returns the
+    /// environment that answered.
     private func readNotifications(
         of app: App, in environment: Environment
     ) throws(StoreQuestionError) -> Environment? {
@@ -56,11 +58,11 @@ extension StoreRound {
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
-        // If the store keeps less than it claims, shorten the range step by step.
+        // If the store keeps less than it claims, the range is shortened step by step.
         var step = StoreRound.margin
         var isBegun = false
         var length = StoreRound.window
-        // Before this instant, notifications may be known from a window that was split.
+        // Notifications from before this instant may already be known from a window that was split.
         var crowdedUntil = start
         var answering: Environment?
         var known = Set<String>()
@@ -73,8 +75,8 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
-                // Earlier windows were readable, so the store has everything after them and this
-                // answer is wrong.
+                // Earlier windows were readable, so the store must have everything after them, and
+                // this answer is wrong.
                 guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
@@ -86,7 +88,8 @@ extension StoreRound {
                 try replace(from: mark, until: start, name, environment, window.answering)
             }
             isBegun = true
-            // If some are unproven, the next run reads them and everything after them again.
+            // If some notifications could not be verified, the next run reads them and everything
+            // after them again.
             isUnbroken = isUnbroken && window.isWhole
             switch window.end {
             case .outOfCalls:
@@ -116,8 +119,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Skips a period whose pages do not end, to read later notifications. After several such
-    /// periods in a row, gives up on the store.
+    /// Skips a period with too many pages in order to read later notifications. Throws after several
+    /// such periods in a row.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
@@ -125,8 +128,8 @@ extension StoreRound {
         note(trouble, of: app)
     }
 
-    /// Reads a window, and reads it again if part of it cannot be proven. Notes unreadable parts if
-    /// later windows may be readable.
+    /// Reads a window, and reads it again if part of it cannot be verified. Unreadable parts are
+    /// recorded if later windows may be readable.
     private func readPatiently(
         _ window: inout Window, of app: App, _ name: StoreApp, _ environment: Environment
     ) throws(StoreQuestionError) {
@@ -151,8 +154,9 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// Notifications since the mark are lost. Requests every customer's history instead, in the
-    /// environment that answered, or in both. Moving the mark ensures that this happens only once.
+    /// Handles the loss of all notifications since the mark by requesting every customer's history,
+    /// in the environment that answered, or in both. The mark is moved so that this happens only
+    /// once.
     private func replace(
         from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
         _ answering: Environment?
@@ -165,7 +169,7 @@ extension StoreRound {
         try asking(port.books.markNotifications(of: app, in: environment, until: start))
     }
 
-    /// Reports the period that the store no longer lists.
+    /// Reports the period that the store's list no longer covers.
     private func tellUnread(from first: Instant, until start: Instant, of app: App) {
         if start <= first { return }
         remark(
@@ -175,25 +179,25 @@ extension StoreRound {
             of: app)
     }
 
-    /// Notifications that were sent between two instants.
+    /// The notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// Notifications of the previous window, which may overlap this one, and of longer windows
-        /// that were split.
+        /// Notifications already known from the previous window, which may overlap this one, and
+        /// from longer windows that were split.
         let known: Set<String>
-        /// Whether no window has been read before. The store may keep less than was requested.
+        /// Whether this is the first window to be read. The store may keep less than was requested.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
-        /// Whether all notifications were read, and the new ones recorded.
+        /// Whether all notifications were read and all new ones recorded.
         var isWhole = true
-        /// Why some notifications could not be proven.
+        /// Why some notifications could not be verified.
         var unproven: [StoreTrouble] = []
-        /// Which environment answered, if the store was asked.
+        /// The environment that answered, if the store was asked.
         var answering: Environment?
         var end = End.reached
 
-        /// How far the window was read.
+        /// How far the window has been read.
         enum End { case reached, tooManyPages, outOfCalls }
     }
 
@@ -221,7 +225,7 @@ extension StoreRound {
         }
     }
 
-    /// Records a page, oldest first.
+    /// Records the notifications of one page, oldest first.
     private func take(
         _ answer: StoreAnswer, into window: inout Window, of app: App
     ) throws(StoreQuestionError) {

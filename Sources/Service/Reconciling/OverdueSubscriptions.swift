@@ -1,11 +1,12 @@
 import Core
 
-/// Asks stores about subscriptions with overdue news, one by one.
+/// Asks stores about subscriptions whose news is overdue, one at a time.
 extension StoreRound {
     private static let page = 200
-    /// How many purchases a rehearsal remembers. Beyond that number, it may count some twice.
+    /// The maximum number of purchases that a rehearsal remembers. If there are more, it may count
+    /// some of them twice.
     private static let learningLimit = 200_000
-    /// How long to ignore a purchase that the store does not know.
+    /// How long to ignore a purchase that the store does not know, in milliseconds.
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
@@ -48,7 +49,7 @@ extension StoreRound {
         }
     }
 
-    /// Asks about due purchases. One answer may cover several of them.
+    /// Asks about the due purchases. A single answer may cover several of them.
     private func ask(
         about purchases: [Asked], at now: Instant, _ askable: inout [AppKey: App],
         _ unknown: inout UnknownPurchases
@@ -79,7 +80,7 @@ extension StoreRound {
         }
     }
 
-    /// Remembers facts that a rehearsal read and a run would have recorded.
+    /// Remembers facts that a rehearsal has read and that a run would have recorded.
     func learn(_ facts: [Facts], of app: App, in environment: Environment) {
         let name = StoreApp(project: project, key: app.key)
         for facts in facts {
@@ -92,12 +93,12 @@ extension StoreRound {
         }
     }
 
-    /// Remembered purchases without a customer about which a run would ask.
+    /// The remembered purchases without a customer about which a run would ask.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
 
-    /// A purchase about which to ask the store.
+    /// A purchase about which the store is asked.
     private struct Asked {
         let place: StorePurchase
         let customer: CustomerID
@@ -105,8 +106,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// Returns an empty list if the customer's events are unreadable. That is noted as an error,
-    /// and the store is still asked about the others.
+    /// The purchases of a customer; empty if the customer's events are unreadable. That is recorded
+    /// as an error, and the store is still asked about other customers.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -145,8 +146,8 @@ extension StoreRound {
     }
 
     /// Requests the status of the customer's subscriptions, records it, and returns the purchases
-    /// in the answer. Also requests any periods between the last known one and the one in the
-    /// answer.
+    /// in the answer. Also requests any periods that lie between the last known period and the one
+    /// in the answer.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
@@ -168,20 +169,20 @@ extension StoreRound {
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
-                // The store's current statement is accepted even if the store does not report the
-                // past.
+                // The store's current statement is accepted even if the store does not report past
+                // periods.
                 guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once the statement is recorded, only this note shows that earlier data is
+                // Once the statement has been recorded, only this note shows that earlier data is
                 // missing.
                 try keepMissing(
                     one.place, of: one.customer,
                     newestAt: one.before.evidence.last?.effective.purchased, because: error)
             }
         }
-        // The status comes last: until it is recorded, the subscription stays due.
+        // The status comes last, because the subscription stays due until the status is recorded.
         let pieces = earlier + proven
         if isRehearsal {
             learn(facts, of: app, in: asked.place.environment)
@@ -204,8 +205,8 @@ extension StoreRound {
         return Set(told.map(\.before.id))
     }
 
-    /// An answer without news leaves the subscription due. The store is asked about other
-    /// subscriptions before this one is due again.
+    /// Records that an answer contained nothing new. The subscription stays due, but the store is
+    /// asked about other subscriptions before this one is due again.
     private func keepRest(
         of asked: Asked, told facts: [Facts], at now: Instant
     ) throws(StoreQuestionError) {
@@ -256,8 +257,8 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// The changes in the customer's history since it was last read, or the purchases since the
-    /// newest known period.
+    /// The changes in the customer's history since it was last read. If it has never been read, the
+    /// purchases since the newest known period.
     private func history(
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
@@ -267,7 +268,7 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)
         } catch {
-            // If the store no longer accepts its own mark, everything since is read again.
+            // If the store no longer accepts its own mark, everything since that point is read again.
             guard mark.revision != nil, case .trouble(.refused) = error else { throw error }
             return try history(of: asked, app, from: HistoryMark(since: mark.since))
         }
@@ -289,8 +290,8 @@ extension StoreRound {
 }
 
 extension Facts {
-    /// Whether the facts are about the purchase, under any of its names. Readings may know a
-    /// purchase by several names.
+    /// Whether the facts are about the purchase, under any of its names. Readings may show that a
+    /// purchase has several names.
     fileprivate func tells(of purchase: Purchase) -> Bool {
         transactions.contains { purchase.isSame(as: $0) }
     }
@@ -298,9 +299,9 @@ extension Facts {
 
 /// Why this run does not ask about a subscription.
 private enum Rest {
-    /// The store did not know it.
+    /// The store did not know the subscription.
     case asUnknown
-    /// The store only said what was already known.
+    /// The store only repeated what was already known.
     case asToldAgain
 }
 
@@ -308,7 +309,7 @@ extension HistoryMark {
     fileprivate func rest(of purchase: Purchase, at now: Instant) -> Rest? {
         guard let restsUntil, now < restsUntil else { return nil }
         guard purchase.isRead, let since else { return .asUnknown }
-        // Facts learned after that may be due at another time.
+        // If facts have been learned since then, the purchase may be due at a different time.
         let newest = purchase.readings.last?.signedAt ?? .distantPast
         return newest <= since ? .asToldAgain : nil
     }
@@ -317,10 +318,10 @@ extension HistoryMark {
 extension Purchase {
     fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
-    /// Whether the newest period in the answer does not start where the newest known one ends.
-    /// Other periods may then lie between them.
+    /// Whether the newest period in the answer does not start where the newest known period ends.
+    /// There may then be other periods in between.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
-        // A reading contains all periods.
+        // A reading includes all periods.
         if isRead { return false }
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }
         guard let newest = told.max(by: { $0.purchased < $1.purchased }),

@@ -1,6 +1,6 @@
 package import Core
 
-/// A run's steps for one project that check the clock, the rows and the log.
+/// The steps of a run that check a project against the clock, the rows and the log.
 package struct ProjectSteps: ReconcileSteps {
     package typealias SideBySide =
         ([Shard], @escaping @Sendable (Shard) -> Result<PartReport, Fault>) ->
@@ -87,8 +87,8 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Finds waiting purchases whose token has a customer, or which continue a purchase that has
-    /// one, and gives them to that customer.
+    /// Finds waiting purchases whose token belongs to a customer, or which continue a purchase that
+    /// a customer holds, and gives them to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         var found = try log.unclaimedCounts(of: project)
         let now = self.now()
@@ -113,7 +113,7 @@ package struct ProjectSteps: ReconcileSteps {
         return report
     }
 
-    /// Repairs findings by commands, unless it is a rehearsal. Counts the events.
+    /// Repairs findings through commands, unless the run is a rehearsal. Counts the resulting events.
     private func mend(
         _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
@@ -148,7 +148,8 @@ package struct ProjectSteps: ReconcileSteps {
         let found = try drift.compareRows(of: project, in: part.shard, isFull: plan.isFull)
         var counts = found.counts
         guard plan.repairs, !isRehearsal else { return PartReport(counts) }
-        // A finding is reported even if this run is killed and the next one finds it repaired.
+        // A finding is reported even if this run is killed and the next one finds that it has been
+        // repaired.
         let earlier = try log.notedParts(of: project, in: id)[part]?.counts.found ?? 0
         let known = max(counts.found, earlier)
         if known > 0 {
@@ -157,8 +158,8 @@ package struct ProjectSteps: ReconcileSteps {
         }
         let (mended, fault) = try found.mend(pace)
         counts.mended += mended
-        // If everything was compared again, earlier findings that are gone were repaired. A sample
-        // cannot show that.
+        // If everything has been compared again, earlier findings that no longer appear have been
+        // repaired. A sample cannot show this.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
         return PartReport(counts, fault)
@@ -168,7 +169,7 @@ package struct ProjectSteps: ReconcileSteps {
 extension Event {
     fileprivate var isMending: Bool {
         switch self {
-        // A purchase that leaves its reserved stream is counted there.
+        // The move of a purchase is counted in the reserved stream that it leaves.
         case .orderClosed, .purchaseAttached, .purchaseDetached: true
         default: false
         }

@@ -1,25 +1,25 @@
 import Core
 
-/// A run's progress, part by part.
+/// The progress of a run, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
-    /// How many publishing parts run in parallel.
+    /// How many parts of the publishing step run in parallel.
     private let parallel: Int
-    /// Parts completed in this run, or before it was resumed.
+    /// The parts that were completed in this run, including those completed before it was resumed.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
     private var begun: Begun?
     private var failures: [Failure] = []
     private(set) var notes: [String] = []
 
-    /// What prevented a step, or its share of some shards.
+    /// A failure of a step, or of the step's share in some shards.
     fileprivate struct Failure {
         let step: ReconcileStep
         let sentence: String
         var shards: [Shard] = []
     }
 
-    /// Where this run started a step. Earlier work took none of this run's time.
+    /// The state in which this run started a step. Earlier work did not take any of this run's time.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64
@@ -32,7 +32,7 @@ struct ReconcileCourse {
         self.parallel = parallel
     }
 
-    /// The next parts of a step, to be done in parallel. A failing part does not stop the others.
+    /// The next parts of a step, to be done in parallel. If one part fails, the others continue.
     var next: (step: ReconcileStep, parts: [ReconcilePart])? {
         mutating get {
             while given < parts.count, done[parts[given]] != nil { given += 1 }
@@ -104,7 +104,7 @@ extension ReconcileStep {
 }
 
 extension ReconcileCourse.Failure {
-    /// The place of the failure, in words.
+    /// A description of the place where the failure occurred.
     fileprivate var place: String {
         switch shards.count {
         case 0: ""

@@ -1,13 +1,13 @@
 package import Core
 
-/// What a reconciliation needs.
+/// The dependencies of a reconciliation.
 package struct ReconcilePort {
     package var rights: any ReconcileRights
     package var notes: any RunNotes
     package var steps: any ReconcileSteps
     package var books: any StoreBooks & HistoryQuestions & UpkeepPort
     package var pause: (_ milliseconds: Int64) -> Void
-    /// For durations, in milliseconds.
+    /// A clock for measuring durations, in milliseconds.
     package var monotonicClock: () -> Int64
 
     package init(
@@ -20,27 +20,27 @@ package struct ReconcilePort {
     }
 }
 
-/// Gives the right to reconcile.
+/// Grants the right to reconcile.
 package protocol ReconcileRights {
     associatedtype Right: ReconcileRight
-    /// The right, or `nil` while another run has it.
+    /// Returns the right, or `nil` while another run has it.
     func reconcileRight() throws(Fault) -> Right?
 }
 
-/// The right to reconcile. Only one run per database has it at a time.
+/// The right to reconcile, which only one run per database can have at a time.
 package protocol ReconcileRight {
-    /// Whether it is still held, as far as is known.
+    /// Whether the run still has the right, as far as is known.
     var isHeld: Bool { get }
-    /// If another run takes it over, nothing is written any more.
+    /// The lease behind the right. If another run takes it over, nothing more is written.
     var lease: Lease { get }
     func giveBack()
 }
 
-/// The steps of a run that ask no store.
+/// The steps of a run that do not ask any store.
 package protocol ReconcileSteps {
-    /// Checks rows that recording the run's start will rewrite.
+    /// Checks rows that will be rewritten when the run's start is recorded.
     func prepare() throws(Fault)
-    /// Does parts of one step side by side, while this run holds the lease.
+    /// Does several parts of one step in parallel, as long as this run holds the lease.
     func reconcile(
         _ parts: [ReconcilePart], of id: ReconciliationID, under lease: Lease
     ) -> [Result<PartReport, Fault>]
@@ -54,45 +54,48 @@ package protocol RunNotes {
         _ part: ReconcilePart, _ counts: StepCounts, isDone: Bool, of project: ProjectID,
         in id: ReconciliationID
     ) throws(Fault)
-    /// Deletes notes about completed runs.
+    /// Deletes the records of completed runs.
     func forgetParts(of project: ProjectID) throws(Fault)
 }
 
-/// Remaining work, as the rows show it.
+/// The remaining work, according to the rows.
 package protocol LeftWork: Sendable {
-    /// Customers of a shard with expired orders, and how many there are.
+    /// Customers in a shard who have expired orders, and the number of such orders.
     func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
-    /// A project's queued evidence. Items tried often count as found.
+    /// The counts of a project's queued evidence. Items that have been tried often count as findings.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// A project's unclaimed purchases. Those whose token has a customer count as found.
+    /// The counts of a project's unclaimed purchases. Purchases whose token belongs to a customer
+    /// count as findings.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Tokens that belong to a customer although purchases still wait under them.
+    /// Tokens that belong to a customer although purchases are still waiting under them.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
-    /// Unclaimed purchases that continue one that a customer holds, and what says so.
+    /// Unclaimed purchases that continue a purchase held by a customer, each with the fact that
+    /// shows this.
     func continuing(of project: ProjectID) throws(Fault) -> [(stream: Stream, facts: Facts)]
 }
 
-/// Compares rows with the log, and the log with itself.
+/// Compares rows with the log, and checks the log itself.
 package protocol DriftFinder {
-    /// Compares the project's own rows before recording the run's start rewrites them.
+    /// Compares the project's own rows before they are rewritten, which happens when the run's
+    /// start is recorded.
     func prepare(_ project: ProjectID) throws(Fault)
-    /// Compares rows of a project's customers in a shard, or the project's own rows and names.
-    /// Takes a sample unless all are wanted.
+    /// Compares the rows of a project's customers in a shard, or the project's own rows and names.
+    /// Takes a sample unless all rows are wanted.
     func compareRows(
         of project: ProjectID, in shard: Shard?, isFull: Bool
     ) throws(Fault) -> RowDrift
-    /// Walks the part of a shard's chain that follows the last proof, and notes how far it is
-    /// sound.
+    /// Verifies the part of a shard's chain that follows the last verified position, and records
+    /// how far it is sound.
     func walkChain(of shard: Shard, isRehearsal: Bool) throws(Fault) -> StepCounts
 }
 
-/// How far the stores' records were read.
+/// Records how far the stores' data has been read.
 package protocol StoreBooks: Sendable {
-    /// Customers of a project and these apps whose subscriptions are due for an inquiry, most
+    /// Customers of a project and of these apps whose subscriptions are due for an inquiry, most
     /// overdue first.
     func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
@@ -100,7 +103,7 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault) -> [DueInquiry]
     func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark?
     func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault)
-    /// The time up to which all of the store's notifications to an app's server were read.
+    /// The time up to which all of the store's notifications to an app's server have been read.
     func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant?
@@ -109,17 +112,18 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault)
 }
 
-/// Histories that are still to be requested, kept from run to run.
+/// The histories that still have to be requested. They are stored from one run to the next.
 package protocol HistoryQuestions: Sendable {
     func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound?
     func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault)
-    /// Adds a question for each customer with a purchase in the app, in one environment or both.
+    /// Adds a question for each customer who has a purchase in the app, in one environment or in
+    /// both.
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    /// How many questions there are, or would be after filling.
+    /// The number of questions, or the number that there would be after filling.
     func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
-    /// Questions of an app, newest first.
+    /// The questions about an app's customers, newest first.
     func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion]

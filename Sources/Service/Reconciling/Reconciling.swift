@@ -4,14 +4,14 @@ package import Core
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
     package var plan = ReconcilePlan()
-    /// Only examines the project, and changes nothing.
+    /// Whether to only examine the project without changing anything.
     package var isRehearsal = false
-    /// How many shards are published at the same time. More is faster but leaves less of the
-    /// machine for other work.
+    /// How many shards are published at the same time. A larger number is faster but leaves less
+    /// capacity for other work.
     package var parallel = 1
-    /// How many calls to an app's store one step may make. The next run continues.
+    /// The maximum number of calls to an app's store in one step. The next run continues from there.
     package var storeCalls = 20_000
-    /// The same limit for histories in a slow round, which started on its own.
+    /// The same limit for histories in a slow round, which is one that started automatically.
     package var slowCalls = 5000
     /// The requested run that this run fulfils, if any.
     package var requested: ReconciliationID?
@@ -21,7 +21,7 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// How many customers a step will check, some of them only in later runs, and how long that takes.
+/// How many customers a step has to check, partly in later runs, and how long this will take.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
     package var milliseconds: Int64
@@ -33,15 +33,15 @@ package struct ReconcileProgress: Sendable {
     package let partsDone: Int
     package let parts: Int
     package let counts: StepCounts
-    /// The initial estimate of its work, if known.
+    /// The initial estimate of the step's work, if known.
     package let ahead: WorkAhead?
-    /// Excludes parts done by an earlier run.
+    /// The number of completed parts, without those completed in an earlier run.
     let partsDoneNow: Int
     let lookedAtNow: Int64
-    /// Since this run started the step.
+    /// The time since this run started the step.
     let milliseconds: Int64
 
-    /// How many customers, notifications or events are checked per second.
+    /// How many customers, notifications or events the step checks per second.
     package var rate: Int64 { milliseconds == 0 ? 0 : lookedAtNow * 1000 / milliseconds }
 
     /// How long the rest of the step will take; `nil` if unknown.
@@ -58,7 +58,7 @@ package struct ReconcileProgress: Sendable {
 
 extension Intake {
     /// Reconciles a project, and records the run unless it is a rehearsal. Resumes an interrupted
-    /// run. A failing step does not stop the others.
+    /// run. If a step fails, the others continue.
     package func reconcile(
         _ wish: ReconcileWish, _ port: ReconcilePort, by sender: Sender,
         while isWanted: @escaping () -> Bool = { true },
@@ -102,7 +102,7 @@ extension Intake {
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
-                    // A resumed run repeats incomplete parts.
+                    // A resumed run repeats its incomplete parts.
                     if !wish.isRehearsal, report.errors.isEmpty {
                         try port.notes.note(
                             part, report.counts, isDone: true, of: wish.project, in: id)
@@ -127,24 +127,24 @@ extension Intake {
 }
 
 extension ReconcileRight {
-    /// Stops a run that has lost its right, because another one may have started.
+    /// Throws if the run has lost its right, because another run may have started.
     fileprivate func requireHold() throws(CommandError) {
         if !isHeld { throw .fault(.leaseLost) }
     }
 }
 
 extension Reconciliations {
-    /// Results older than this are checked again.
+    /// The age in milliseconds from which results are checked again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
-    /// Every remembered reconciliation of the project, newest first.
+    /// All remembered reconciliations of the project, newest first.
     package func all(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
         try ledger.existing(project).reconciliations.reversed()
     }
 
-    /// One reconciliation of the project.
+    /// One of the project's reconciliations.
     package func one(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Reconciliation {
@@ -154,7 +154,8 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether data may have changed since the run's checks. A requested run is resumed at any age.
+    /// Whether data may have changed since the run made its checks. A requested run is resumed
+    /// regardless of its age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -162,7 +163,7 @@ extension Reconciliations {
         return try one(id, of: project).startedAt <= since
     }
 
-    /// The requested run, or an interrupted one with the same plan, or a new one.
+    /// The requested run. If there is none, an interrupted run with the same plan, or a new run.
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
@@ -191,12 +192,12 @@ extension Reconciliations {
     ) throws(CommandError) {
         let outcome = try record(.reconciliationFinished(finished), of: project, by: sender) {
             state in
-            // A run ends only once, even if another one has resumed it.
+            // A run ends only once, even if another instance has resumed it.
             !state.reconciliations.contains {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // The remaining notes do not belong to a run that could be resumed.
+        // Any remaining notes do not belong to a run that could be resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

@@ -1,6 +1,6 @@
 package import Core
 
-/// Lists a project's reconciliations, and requests new ones.
+/// Lists a project's reconciliations, and accepts requests for new ones.
 package struct Reconciliations: Sendable {
     let ledger: any EventLog
     let directory: any Directory
@@ -17,14 +17,14 @@ package struct Reconciliations: Sendable {
 }
 
 extension Reconciliations {
-    /// A request to reconcile the project as soon as a service is free. Refused while another run
-    /// of the project is waiting or in progress.
+    /// A request to reconcile the project as soon as a service is free. It is refused while another
+    /// run of the project is waiting or in progress.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Read this first, because a repetition gets the same answer even while another run is
-            // in progress.
+            // This is read first, because a repetition gets the same answer even while another run
+            // is in progress.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

@@ -1,15 +1,17 @@
 import Core
 
-/// The steps of one reconciliation that ask stores, for each of the project's apps that allows it.
+/// The steps of one reconciliation that ask stores, for each of the project's apps that allows this.
 final class StoreRound {
-    /// Pauses before asking a failing store again, in addition to those within a call.
+    /// The pauses before a failing store is asked again, in milliseconds. They are in addition to
+    /// the pauses within a call.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
-    /// If a store asks for a longer pause, the app's part of the step ends.
+    /// The longest pause that is granted to a store, in milliseconds. If it asks for more, the step
+    /// ends for the app.
     private static let longestPause: Int64 = 120_000
     /// After this many consecutive questions without an answer, an app's store is not asked again
     /// until the next run.
     static let patience = 3
-    /// How often to check during a pause whether the run is still wanted.
+    /// How often to check during a pause whether the run is still wanted, in milliseconds.
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
@@ -21,17 +23,17 @@ final class StoreRound {
     let slowCalls: Int
     /// The estimate of a step's work, if known.
     var ahead: WorkAhead?
-    /// Facts that a rehearsal read and a run would have recorded. Later steps see them as they
-    /// would in a run.
+    /// Facts that a rehearsal has read and that a run would have recorded. Later steps take them
+    /// into account as they would in a run.
     var learned: [StorePurchase: [Facts]] = [:]
-    /// How many subscriptions are skipped because the store did not know them.
+    /// How many subscriptions have been skipped because the store did not know them.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// Environments that answered in this run. A key or certificate that has just worked is not
-    /// considered bad after a single failure.
+    /// The environments that have answered in this run. A key or certificate that has just worked
+    /// is not considered bad after a single failure.
     private var answering: [AppKey: Set<Environment?>] = [:]
-    /// How many questions about an app have failed since the store's last answer.
+    /// How many questions about an app have failed since the store last answered.
     private var unanswered: [AppKey: Int] = [:]
     let lease: Lease
     private let isWanted: () -> Bool
@@ -60,7 +62,7 @@ final class StoreRound {
         self.isWanted = isWanted
     }
 
-    /// Performs one step.
+    /// Performs one of the steps.
     func reconcile(
         _ step: ReconcileStep, told: @escaping (StepCounts, WorkAhead?) -> Void
     ) throws(Fault) -> PartReport {
@@ -97,8 +99,8 @@ final class StoreRound {
         return report
     }
 
-    /// Does the work on one app. Trouble with its store is reported and does not stop the other
-    /// apps. Returns false if no further questions about the app are possible.
+    /// Does the work for one app. Trouble with its store is reported and does not affect the other
+    /// apps. Returns false if the store cannot be asked any further questions about the app.
     @discardableResult
     func attempt(
         _ app: App, _ body: () throws(StoreQuestionError) -> Void
@@ -118,7 +120,7 @@ final class StoreRound {
         }
     }
 
-    /// Notes data that could not be read or recorded, and lets the rest continue. Rethrows faults
+    /// Records that data could not be read or recorded, and lets the run continue. Rethrows faults
     /// that affect everything.
     func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
         switch error {
@@ -140,7 +142,7 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// While questions are left, the step is not done, however sound the rest is.
+    /// As long as questions are left, the step is not done, even if everything else is sound.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
@@ -156,7 +158,7 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// Apps whose store can be asked with an API key. Reports the other apps as skipped.
+    /// The apps whose store can be asked with an API key. The other apps are reported as skipped.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(intake.credentials.statuses(of: project))
         return try intake.ledger.existing(project).apps.filter { app in
@@ -177,12 +179,12 @@ extension StoreRound {
         }
     }
 
-    /// Asks the store. Waits if the store wants a pause or fails temporarily, or if something else
-    /// answers in its place.
+    /// Asks the store. Waits if the store asks for a pause, if it fails temporarily, or if
+    /// something else answers in its place.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        // The previous question used up all pauses without an answer.
+        // The previous question went unanswered despite all of the pauses.
         var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
         var limits = StoreRound.pauses.count
         while true {
@@ -217,18 +219,19 @@ extension StoreRound {
         }
     }
 
-    /// Whether other questions about this app may still be answered.
+    /// Whether the store may still answer other questions about this app.
     func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
         switch trouble {
-        // A question that a store cannot answer for one purchase may still be answered for others.
+        // A question that a store cannot answer about one purchase may still have an answer for
+        // others.
         case .refused, .foreign, .endlessPages, .unsupported: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
         case .unconfigured, .locked, .unauthorized, .denied, .limited, .untrusted, .fault: false
         }
     }
 
-    /// Asks again if an answer cannot be proven, because something on the way may have garbled it.
-    /// A store must say three times that it does not know a purchase before that has consequences.
+    /// Asks again if an answer cannot be verified, because it may have been garbled on the way. A
+    /// store has to say three times that it does not know a purchase before this has consequences.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {
@@ -246,7 +249,7 @@ extension StoreRound {
         return try ask()
     }
 
-    /// Stops the run between two calls if it is no longer wanted.
+    /// Throws if the run is no longer wanted, which stops it between two calls.
     func requireWanted() throws(StoreTrouble) {
         if !isWanted() { throw .fault(.unavailable) }
     }

@@ -1,10 +1,11 @@
 package import Core
 import Synchronization
 
-/// The answer of an app's store about an order number.
+/// The answer of an app's store to a question about an order number.
 package struct StoreTold: Sendable {
     package enum Outcome: Sendable {
-        /// The store knows the number. These transactions came with it and have now been recorded.
+        /// The store knows the number. These are the results of recording the transactions in its
+        /// answer.
         case known(Environment, [IntakeResult])
         case unknown(Environment)
         /// The store was not asked, or did not answer.
@@ -14,11 +15,12 @@ package struct StoreTold: Sendable {
     package let outcome: Outcome
 }
 
-/// Asks the stores about the order number in a receipt mail, and records their answers.
+/// Asks the stores about the order number in a receipt email, and records their answers.
 package final class OrderNumbers: Sendable {
-    /// How many searches may run at once. Each occupies a worker while the store is silent.
+    /// The maximum number of concurrent searches. Each one occupies a worker while it waits for a
+    /// store.
     private static let limit = 2
-    /// For how many milliseconds apps' stores are asked one after another.
+    /// How many milliseconds may be spent on asking the stores of apps one after another.
     private static let patience: Int64 = 25_000
 
     private let submissions: Submissions
@@ -30,8 +32,9 @@ package final class OrderNumbers: Sendable {
         self.finds = finds
     }
 
-    /// The matches in the database, after those from each app's store. Without an environment, the
-    /// database is searched in both, and the store in the one that has order numbers.
+    /// The matches in the database, after the matches from each app's store. If no environment is
+    /// given, the search covers both environments in the database, and in the store the one that
+    /// has order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {

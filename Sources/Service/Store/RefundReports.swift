@@ -1,23 +1,23 @@
 package import Core
 import Synchronization
 
-/// Rights that only one instance can hold at a time.
+/// Leases, each of which only one instance can hold at a time.
 package protocol Leases: Sendable {
-    /// `nil` while another instance has the lease.
+    /// Returns `nil` while another instance holds the lease.
     func takeLease(
         of name: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease?
-    /// False if the lease was lost.
+    /// Returns false if the lease has been lost.
     func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool
     func end(_ lease: Lease, ranAt: Instant?) throws(Fault)
 }
 
-/// The fate of a report about a refund.
+/// The outcome of an attempt to report on a refund.
 package struct RefundReportNews: Sendable {
     package enum Outcome: Sendable {
         case reported
         case unreported(RefundUnreported)
-        /// Sending is tried again later, but only until the deadline.
+        /// The report will be sent later if possible, but only until the deadline.
         case waits(StoreTrouble)
     }
     package let project: ProjectID
@@ -25,18 +25,19 @@ package struct RefundReportNews: Sendable {
     package let outcome: Outcome
 }
 
-/// Reports to stores on purchases for which a refund was requested, in projects that want this.
+/// Reports to stores on purchases for which a refund was requested, in projects that have enabled
+/// this.
 ///
-///
-/// The report is in the log before it is sent. If a process dies between the store's answer and the
-/// event about it, the report is sent once more, word for word.
+/// The report is in the log before it is sent. If a process crashes between the store's answer and
+/// the event that records it, the identical report is sent once more.
 package final class RefundReports: Sendable {
-    /// Requests that expired longer ago than this are no longer mentioned.
+    /// How long expired requests are still mentioned, in milliseconds.
     private static let memory: Int64 = 7 * 86_400_000
-    /// How long to leave an app alone after trouble with its store. Requests can wait twelve hours.
+    /// How long to leave an app alone after its store caused trouble. Requests can wait for twelve
+    /// hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
-    /// Longer than a call to the store takes, including its retries.
+    /// This is longer than a call to the store takes, including its retries.
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
@@ -54,8 +55,8 @@ package final class RefundReports: Sendable {
         self.leases = leases
     }
 
-    /// Sends all due reports. Returns the number of customers for whom the content of a report
-    /// could not be determined.
+    /// Sends all due reports. Returns the number of customers for whom a report's content could not
+    /// be determined.
     @discardableResult
     package func report(
         while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
@@ -87,7 +88,7 @@ package final class RefundReports: Sendable {
                 project: part.project, environment: part.environment, customer: $0.customer)
         }
         let snapshots = try obtain(streams.isEmpty ? [] : reading.customers(streams))
-        // An unreadable customer does not prevent reports about others.
+        // An unreadable customer does not prevent reports about other customers.
         let read = zip(streams, snapshots).compactMap { stream, snapshot in
             (try? snapshot.get()).map { (stream, $0.customer.purchases) }
         }
@@ -99,7 +100,7 @@ package final class RefundReports: Sendable {
                 project: stream.project, key: AppKey(store: request.store, id: request.app))
         }
         for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
-            // Requests that only wait do not need the right to report.
+            // Requests that are only waiting do not need the lease.
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
             let lease = try obtain(
                 leases.takeLease(
@@ -120,7 +121,7 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// The name of the right to report on an app's refunds. It is short, however long the app's names are.
+    /// The name of the lease for reporting on an app's refunds. It stays short even if the app's names are long.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -130,13 +131,13 @@ package final class RefundReports: Sendable {
         intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Whether the app may be tried again, or the time for an answer has passed.
+    /// Whether the app may be tried again, or the deadline for answering has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
     }
 
-    /// `nil` if nothing was done.
+    /// Returns `nil` if there was nothing to do.
     private func report(
         on request: RefundFact, heldIn stream: Stream, _ app: StoreApp, _ lease: Lease
     ) throws(CommandError) -> RefundReportNews.Outcome? {
@@ -163,7 +164,8 @@ package final class RefundReports: Sendable {
         return .reported
     }
 
-    /// Leaves the app alone for a while, and reports the trouble if it differs from the last one.
+    /// Leaves the app alone for a while, and reports the trouble if it differs from the last
+    /// trouble reported.
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {

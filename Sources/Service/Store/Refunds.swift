@@ -1,6 +1,6 @@
 package import Core
 
-/// A requested refund, and the log's information about the purchase.
+/// A requested refund, with the information about the purchase from the log.
 package struct RefundRequest: Hashable, Sendable {
     package let stream: Stream
     package let fact: RefundFact
@@ -11,7 +11,7 @@ package struct RefundRequest: Hashable, Sendable {
     package var customer: CustomerID? { stream.customer.isReserved ? nil : stream.customer }
 }
 
-/// The requested refunds of some customers that can still be answered.
+/// Requested refunds of some customers, if they can still be answered.
 package struct RefundRequestsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -19,13 +19,14 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
     package let requests: [RefundRequest]
     /// How many customers with a requested refund have unreadable events.
     package let unread: Int
-    /// Where the next page starts; `nil` at the end.
+    /// Where the next page starts; `nil` if this is the last page.
     package let next: RefundPlace?
 }
 
 /// The customers whose evidence names one store account.
 package struct AccountAnswer: Hashable, Sendable {
-    /// An account usually has one or two customers. Far more than that cannot come from its owner.
+    /// The maximum number of customers listed. An account usually has one or two customers. Far
+    /// more cannot all come from its owner.
     package static let limit = 100
 
     package let account: AppTransactionID
@@ -33,14 +34,14 @@ package struct AccountAnswer: Hashable, Sendable {
     package let customers: [CustomerID]
 }
 
-/// Refunds requested from the store, and the customers of store accounts.
+/// Lists refunds requested from the store, and the customers of store accounts.
 package struct Refunds: Sendable {
     let ledger: any EventLog
     let accounts: any StoreAccounts
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// The refund requests of up to `limit` customers, most urgent customers first.
+    /// The refund requests of up to `limit` customers, with the most urgent customers first.
     package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {
@@ -66,7 +67,7 @@ package struct Refunds: Sendable {
             unread: unread, next: places.count > limit ? places[limit - 1] : nil)
     }
 
-    /// The customers whose evidence names that account.
+    /// The customers whose evidence names the given store account.
     package func holders(
         of account: AppTransactionID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> AccountAnswer {

@@ -3,38 +3,40 @@ package import Threading
 
 /// Distinguishes a store's genuine evidence from other data.
 package protocol EvidenceProver: Sendable {
-    /// What the evidence states, once it is proven to come from the store and to be for one of the
-    /// apps. Previously accepted bytes cost only a lookup.
+    /// What the evidence states, once it has been verified to come from the store and to concern
+    /// one of the apps. Verifying previously accepted bytes takes only a lookup.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// What already accepted evidence states. The store was asked about these bytes.
+    /// What evidence states that has already been accepted because the store was asked about these
+    /// bytes.
     func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
     /// The evidence without its wrapping for transport.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says about itself, proven or not. This shows whom to ask about it.
+    /// What the evidence says about itself, whether or not it has been verified. This shows which
+    /// store to ask about it.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// The cost of finding out whether unwrapped evidence is genuine.
+    /// How costly it is to verify evidence without its wrapping.
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
-/// The statements about evidence that the store's answers prove, oldest first.
+/// The verdict on evidence: the statements that the store's answers prove, oldest first.
 package typealias StoreVerdict = Judgement<[ProvenEvidence], Postponement>
 
-/// Asks a store.
+/// Sends requests to a store.
 package protocol StoreClient: Sendable {
-    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or gives up,
-    /// within this many milliseconds. If there is no limit, it does so well before a lease ends.
+    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or stops trying, within this
+    /// many milliseconds. Without a limit, it does so well before a lease ends.
     func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
-    /// One page of the store's answer. Without an environment, the one that knows the transaction answers.
+    /// One page of the store's answer. If no environment is given, the environment that knows the transaction answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer
 }
 
-/// One store as the use cases see it: what it can do, its prover, and its client.
+/// A store as the use cases see it: its capabilities, its prover and its client.
 package struct StoreAdapter: Sendable {
     package let profile: any StoreProfile
     package var prover: any EvidenceProver
@@ -55,17 +57,17 @@ extension Store {
 }
 
 extension Intake {
-    /// The adapters of every store that this release knows.
+    /// The adapters of all stores that this release supports.
     package var adapters: [StoreAdapter] {
         stores.values.sorted { $0.profile.store.rawValue < $1.profile.store.rawValue }
     }
 
-    /// Why evidence is refused if the project does not have its app.
+    /// The refusal of evidence for an app that the project does not have.
     func foreign(_ app: AppID, of store: Store) -> RefusedEvidence {
         stores[store]?.profile.foreign(app) ?? .ofUnknownStore
     }
 
-    /// The kind with that name; `nil` if this release does not know it.
+    /// The kind with that name; `nil` if this release does not know such a kind.
     func kind(named word: String) -> EvidenceKind? {
         stores.values.lazy.flatMap(\.profile.kinds).first { $0.word == word }
     }
@@ -75,14 +77,15 @@ extension Intake {
         return adapter.prover
     }
 
-    /// What evidence states, once it is proven to come from a store and to be for one of the apps.
+    /// What the evidence states, once it has been verified to come from a store and to concern one
+    /// of the apps.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp]
     ) throws(RefusedEvidence) -> ProvenEvidence {
         try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
-    /// The statements of evidence that the store vouches for.
+    /// What evidence states that the store vouches for.
     package func read(
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -90,7 +93,7 @@ extension Intake {
             prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: evidenceClock))
     }
 
-    /// Production evidence counts only without a test clock.
+    /// Throws for production evidence under a test clock, because such evidence does not count there.
     private func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
         if proven.environment == .sandbox || takesProduction { return proven }
         throw .productionOnTestClock
@@ -101,12 +104,12 @@ extension Intake {
         try prover(of: raw.kind).bare(raw)
     }
 
-    /// What the evidence says about itself, proven or not.
+    /// What the evidence says about itself, whether or not it has been verified.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try prover(of: raw.kind).heading(of: raw)
     }
 
-    /// The cost of finding out whether unwrapped evidence is genuine.
+    /// How costly it is to verify the evidence.
     func standing(of raw: RawEvidence) -> SignerStanding {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
@@ -121,7 +124,7 @@ extension Intake {
         return client.judging(inquiry, within: milliseconds).map { timely($0) }
     }
 
-    /// The verdict. A verdict on production evidence counts only without a test clock.
+    /// The verdict, changed to a refusal if it is about production evidence under a test clock.
     private func timely(_ verdict: StoreVerdict) -> StoreVerdict {
         let isOfProduction = verdict.belief?.contains { $0.environment == .production } ?? false
         return isOfProduction && !takesProduction ? .refused(.productionOnTestClock) : verdict

@@ -1,25 +1,25 @@
 package import Core
 
 /// Tests the whole path to the store and back, step by step, and shows which step fails. If a store
-/// sends no test notification on request, this tests what the key may read.
+/// does not send test notifications on request, this tests instead what the key may read.
 package struct StoreCheck: Sendable {
     package enum Step: String, Sendable, CaseIterable {
-        /// There is a key, and it can be opened.
+        /// There is a key, and it can be decrypted.
         case key
         /// The store accepts requests signed with the key.
         case token
         /// The store has an address for notifications.
         case address
-        /// The test notification was delivered there and answered with success.
+        /// The test notification was delivered to that address, and the response was a success.
         case arrived
-        /// The notification is proven to come from the store.
+        /// The notification has been verified to come from the store.
         case verified
         /// The key may read the app's purchases.
         case purchases
         /// The key may read the app's orders.
         case orders
 
-        /// The steps of a store that sends a test notification on request.
+        /// The steps for a store that sends a test notification on request.
         static let ofSending: [Step] = [.key, .token, .address, .arrived, .verified]
     }
 
@@ -30,7 +30,8 @@ package struct StoreCheck: Sendable {
         package let detail: String
     }
 
-    /// Starts with the shortest pause and doubles it each time, because a store answers few such questions per hour.
+    /// The pauses start with the shortest one and double each time, because stores answer only a few such questions per
+    /// hour.
     private static let pauses: ClosedRange<Int64> = 3000...12_000
 
     private let intake: Intake
@@ -41,7 +42,7 @@ package struct StoreCheck: Sendable {
         self.pause = pause
     }
 
-    /// The result of each step, including steps that were not reached.
+    /// The result of each step, including the steps that were not reached.
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
@@ -65,7 +66,7 @@ package struct StoreCheck: Sendable {
         return Step.ofSending.completed(results)
     }
 
-    /// Tests what the key may read, one permission after another, because an accepted key may still
+    /// Tests what the key may read, one permission at a time, because an accepted key may still
     /// lack some permissions.
     private func probe(_ probes: [StoreProbe], of app: StoreApp) -> [Result] {
         var results: [Result] = []
@@ -92,7 +93,7 @@ package struct StoreCheck: Sendable {
         return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
-    /// The steps affected by the first call's trouble.
+    /// The results of the steps that are affected by the trouble of the first call.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
@@ -124,7 +125,7 @@ package struct StoreCheck: Sendable {
                     return
                 }
             } catch {
-                // A temporary fault may end in time.
+                // A temporary fault may pass soon enough.
                 guard error.isRetryable else { throw error }
                 trouble = error
                 if case .limited(let until) = error {
@@ -143,7 +144,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// What the store's delivery attempts show about the last steps; `nil` if there is no attempt yet.
+    /// What the store's delivery attempts show about the remaining steps; `nil` if there has been no attempt yet.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -161,7 +162,8 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// The test notification and its delivery so far, without an attempt if none is known yet.
+    /// The test notification and the attempts to deliver it so far. If the store does not know it
+    /// yet, there are none.
     private func testResult(
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
@@ -187,7 +189,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension [StoreCheck.Step] {
-    /// The results, including those of the steps that were not reached.
+    /// The results, extended by the steps that were not reached.
     fileprivate func completed(_ results: [StoreCheck.Result]) -> [StoreCheck.Result] {
         let reached = Set(results.map(\.step))
         return results

@@ -1,13 +1,14 @@
 package import Core
 
-/// Asks the store, and records the signed evidence in its answers like any other evidence.
+/// Asks the store, and records the signed evidence in its answers in the same way as any other
+/// evidence.
 package struct StoreQuestions {
     /// Asks a store for one page.
     typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
 
-    /// How many pages of one answer are read.
+    /// The maximum number of pages read for one answer.
     package static let pageLimit = 500
-    /// How many statements are recorded in one commit.
+    /// How many statements are recorded in each commit.
     private static let pageSize = 200
     private static let byteLimit = 64 << 20
     private static let patience: Int64 = 10 * 60_000
@@ -25,7 +26,8 @@ package struct StoreQuestions {
         self.asking = asking
     }
 
-    /// Nothing is recorded until the whole answer has arrived and is proven.
+    /// Asks the store and records its answer. Nothing is recorded until the whole answer has
+    /// arrived and been verified.
     package func ask(
         _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
     ) throws(StoreQuestionError) -> StoreReport {
@@ -46,7 +48,7 @@ package struct StoreQuestions {
         return found
     }
 
-    /// Joins the pages of an answer.
+    /// Requests all pages of an answer and combines them.
     func wholeAnswer(
         to call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreQuestionError) -> StoreAnswer {
@@ -100,7 +102,7 @@ package struct StoreQuestions {
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
-        // Counts for the app of the transaction before it.
+        // Renewal info belongs to the app of the transaction that precedes it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         try require(proven, from: environment)
@@ -117,7 +119,7 @@ package struct StoreQuestions {
         }
     }
 
-    /// Refuses an answer about something else.
+    /// Throws if the answer is about something else.
     func requireSubject(
         of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer, _ app: App,
         of project: ProjectID
@@ -139,8 +141,8 @@ package struct StoreQuestions {
         if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
     }
 
-    /// Whether the transactions belong to the customer who made a given transaction, even if that
-    /// one is not among them.
+    /// Whether the transactions belong to the customer who made the given transaction, even if that
+    /// transaction is not among them.
     private func isSameCustomer(
         _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
         _ project: ProjectID
@@ -155,7 +157,8 @@ package struct StoreQuestions {
         } ?? false
     }
 
-    /// The store signs each answer anew. With `onlyNews`, a later answer with the same content is not recorded.
+    /// Records an answer. The store signs each answer anew. With `onlyNews`, a later answer with the same content is
+    /// not recorded.
     func record(
         _ pieces: [ProvenPiece], of project: ProjectID, onlyNews: Bool
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
@@ -178,7 +181,7 @@ package struct StoreQuestions {
         return items
     }
 
-    /// Records the new statements in an answer. Returns whether there were any.
+    /// Records the new statements in an answer. Returns whether there were any new ones.
     func recordNews(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> Bool {
@@ -205,7 +208,7 @@ package struct StoreQuestions {
 }
 
 extension IntakeResult {
-    /// The same result for statements that were already recorded.
+    /// The same result, but for statements that had already been recorded.
     fileprivate var asKnown: IntakeResult {
         IntakeResult(
             purchase: purchase, transaction: transaction,
@@ -214,7 +217,7 @@ extension IntakeResult {
     }
 }
 
-/// Evidence from an answer, and its statements. A transaction is followed by its renewal.
+/// Evidence from an answer, and what it states. A transaction is followed by its renewal.
 struct ProvenPiece {
     /// `nil` if there is no signed evidence.
     let raw: RawEvidence?
@@ -222,7 +225,7 @@ struct ProvenPiece {
 }
 
 extension [ProvenPiece] {
-    /// Adds a renewal to the transaction before it, which must belong to the same subscription.
+    /// Adds a renewal to the preceding transaction, which must belong to the same subscription.
     fileprivate mutating func addRenewal(_ renewal: ProvenEvidence) throws(RefusedEvidence) {
         let originals = Set(renewal.facts.renewals.map(\.original))
         guard let place = indices.last,
@@ -241,7 +244,7 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Whether one of the transactions has that id, or belongs to the customer with that id.
+    /// Whether one of the transactions has that id, or was made by the store account with that id.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
@@ -265,7 +268,7 @@ package enum StoreQuestionError: Error, Hashable, Sendable {
     }
 }
 
-/// The result of a question to the store.
+/// The result of asking the store a question.
 package struct StoreReport: Sendable {
     package enum Item: Sendable {
         case purchase(IntakeResult)
@@ -274,12 +277,12 @@ package struct StoreReport: Sendable {
     }
     package let environment: Environment
     package let remark: StoreRemark
-    /// One for each purchase about which signed evidence states something, and for each notification.
+    /// One item for each purchase about which signed evidence states something, and for each notification.
     package let items: [Item]
 }
 
 extension StoreAnswer {
-    /// Adds the next page.
+    /// Adds the next page of the answer.
     fileprivate mutating func add(_ page: StoreAnswer) {
         evidence += page.evidence
         vouched += page.vouched
@@ -293,21 +296,21 @@ extension StoreAnswer {
 }
 
 extension Submissions {
-    /// Records evidence that the store itself sent, for the purchase's holder or as unclaimed.
+    /// Records evidence that the store itself sent, either for the purchase's holder or as unclaimed.
     func record(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> [IntakeResult] {
         try recording(fromStore: proven, of: project, onlyNews: onlyNews).results
     }
 
-    /// Does the same, and also returns whether the evidence was recorded before.
+    /// Does the same, and also returns whether the evidence had already been recorded.
     fileprivate func recording(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> (results: [IntakeResult], isRepetition: Bool) {
         guard let first = proven.first else { return ([], false) }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
-        // If the same answer is requested twice, it is recorded once.
+        // If the same answer is requested twice, it is recorded only once.
         let digest = intake.secrets.digest(proven.flatMap(\.record.digest))
         let text = "store:\(intake.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ledger.append(

@@ -1,9 +1,9 @@
 package import Core
 import Synchronization
 
-/// Refused calls of people's keys that have not been written yet.
+/// Refused calls of people's keys that have not been written to the database yet.
 package final class RefusedCalls: Sendable {
-    /// How many calls may wait. Further ones are dropped until the next write.
+    /// The maximum number of calls that may wait. Further calls are dropped until the next write.
     private static let limit = 5000
 
     private let waiting = Mutex<[RefusedCall]>([])
@@ -17,10 +17,10 @@ package final class RefusedCalls: Sendable {
         now = ports.now
     }
 
-    /// Whether refused calls of this key are kept.
+    /// Whether refused calls of this key are recorded.
     package func keeps(_ key: LiveKey) -> Bool { key.role.isOfPeople }
 
-    /// Keeps a refusal. `details` completes it.
+    /// Records a refusal. `details` completes it.
     package func note(
         _ key: LiveKey, _ call: String, status: Int, code: String,
         details: (inout RefusedCall) -> Void
@@ -34,7 +34,7 @@ package final class RefusedCalls: Sendable {
         }
     }
 
-    /// Writes waiting refusals, and deletes old ones that exceed the maximum age or number.
+    /// Writes the waiting refusals, and deletes stored ones that exceed the maximum age or number.
     package func write() throws(Fault) {
         let calls = waiting.withLock { waiting in
             defer { waiting = [] }

@@ -1,6 +1,6 @@
 package import Core
 
-/// The actions of people and the calls that they were refused, from the log and its notes.
+/// People's actions from the log, and their refused calls from the database's notes.
 package protocol TrailKeeping: Sendable {
     func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
@@ -39,9 +39,9 @@ package enum TrailEntry: Sendable {
 package struct TrailAnswer: Sendable {
     package let project: ProjectID
     package let entries: [TrailEntry]
-    /// The names of the keys that acted.
+    /// The names of the keys that performed the actions.
     package let actorNames: [Actor: String]
-    /// Where the next page starts; `nil` at the end.
+    /// Where the next page starts; `nil` if this is the last page.
     package let next: TrailPlace?
 }
 
@@ -52,8 +52,8 @@ package struct Trails: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching entries. A page may have fewer or none, and still be followed by
-    /// another one.
+    /// Up to `limit` matching entries. A page may have fewer entries or none, even if another page
+    /// follows it.
     package func list(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int
     ) throws(CommandError) -> TrailAnswer {
@@ -70,7 +70,8 @@ package struct Trails: Sendable {
         var all =
             found.acts.map(TrailEntry.act) + refused.map(TrailEntry.refusal)
         all.sort { $0.place.precedes($1.place) }
-        // Acts after this place were not examined. They may come before older refusals.
+        // Acts beyond this position have not been examined. Some of them may be newer than the
+        // older refusals.
         let isCutOff = found.acts.count <= limit && found.lookedUntil != nil
         if isCutOff, let end = found.lookedUntil {
             all = all.filter { $0.place.precedes(end) || $0.place == end }

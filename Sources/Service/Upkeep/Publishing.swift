@@ -1,13 +1,13 @@
 package import Core
 
-/// The result of a check of the clock.
+/// The result of one check of the clock.
 package struct Publication: Hashable, Sendable {
-    /// Customers for whom something may have been due.
+    /// The number of customers for whom something may have been due.
     package var customers = 0
     package var notices = 0
     /// The next instant at which something is known to be due.
     package var next: Instant?
-    /// Why some changes were not published. The rest were.
+    /// Why some changes could not be published. All other changes were.
     package var fault: Fault?
 
     package init(customers: Int = 0, notices: Int = 0) {
@@ -26,11 +26,10 @@ package struct Publication: Hashable, Sendable {
 
 /// Publishes the changes that the clock has caused.
 ///
-///
-/// Several instances may do this at once; each boundary is published only once. A shard that cannot
-/// be written, or a customer with unreadable events, does not delay others.
+/// Several instances may do this at the same time. Each boundary is published only once. A shard
+/// that cannot be written, or a customer with unreadable events, does not delay others.
 package struct Publishing: Sendable {
-    /// How many customers of a shard are listed at once.
+    /// The maximum number of customers of a shard that are listed at once.
     private static let limit = 100_000
 
     private let work: any UpkeepPort
@@ -52,8 +51,8 @@ package struct Publishing: Sendable {
                 try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
-                // A shard locked by another session waits for the next check. Commands that wait
-                // for it show whether it stays locked.
+                // A shard that another session has locked is left for the next check. Commands that
+                // wait for the shard show whether it stays locked.
                 if error != .busy { publication.fault = publication.fault ?? error }
             }
         }
@@ -61,7 +60,7 @@ package struct Publishing: Sendable {
         return publication
     }
 
-    /// Publishes in one shard for a reconciliation. A rehearsal only reports what would be
+    /// Publishes in one shard for a reconciliation. A rehearsal only reports what it would have
     /// published.
     package func publish(
         of project: ProjectID, in shard: Shard, under lease: Lease?, isRehearsal: Bool = false

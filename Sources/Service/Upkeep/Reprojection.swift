@@ -1,11 +1,10 @@
 package import Core
 
-/// Moves customers to a new catalog: rewrites their rows, publishes the access that it gave and
-/// took, and credits purchases that waited for one of its products.
+/// Brings customers up to date with a new catalog: rewrites their rows, publishes the access that
+/// the catalog gave or removed, and credits purchases that were waiting for one of its products.
 ///
-///
-/// The next run continues one that ended early or failed. A fault in one customer, shard or project
-/// does not prevent projecting the others.
+/// If a run ends early or fails, the next one continues. A fault in one customer, shard or project
+/// does not prevent the others from being projected.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -17,8 +16,8 @@ package struct Reprojection: Sendable {
         self.secrets = secrets
     }
 
-    /// Projects the customers of every project whose catalog changed since the last projection.
-    /// Returns how many there were.
+    /// Projects the customers of every project whose catalog has changed since the last projection.
+    /// Returns the number of customers.
     package func project(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
         progress: (_ customers: Int) -> Void = { _ in }
@@ -56,8 +55,8 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // Unique each time, because a customer whose rows fall behind the catalog again must be
-        // projected again.
+        // The cause is unique each time, because a customer must be projected again if the
+        // customer's rows fall behind the catalog again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

@@ -1,30 +1,31 @@
 package import Core
 
-/// Customers with due work that no call requests, and the means to do it.
+/// Finds customers with due work that no call requests, and does the work.
 package protocol UpkeepPort: Sendable {
-    /// Decides commands after everything that clients wait for, with a shard's commands together
-    /// and in order. A rehearsal's results are rolled back.
+    /// Decides commands with a lower priority than everything that clients are waiting for. The
+    /// commands of a shard are decided together and in order. The results of a rehearsal are rolled
+    /// back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
-    /// The next due instant of each shard that has one.
+    /// The next due instant of each shard that has due work.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
-    /// Customers with due work in a shard, or in one project's part of it, most overdue first.
+    /// The customers with due work in a shard, or in one project's part of it, most overdue first.
     func dueCustomers(
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// The shard's customers whose rows follow an older catalog. After the first page, no further
-    /// customers are added.
+    /// The shard's customers whose rows follow an older catalog. After the first page has been
+    /// read, no further customers are added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
 }
 
 extension UpkeepPort {
-    /// Decides each item's command, a page per commit, and passes on each result. Throws faults
-    /// that concern several items.
+    /// Decides a command for each item, with one commit per page, and passes on each result. Throws
+    /// faults that affect several items.
     func settle<Item>(
         _ items: [Item], at pace: UpkeepPace, isRehearsal: Bool = false,
         while goesOn: () -> Bool = { true }, _ command: (Item) -> Command,

@@ -1,26 +1,27 @@
 package import Core
 
-/// Keeps webhooks' signing keys and headers.
+/// Stores the signing keys and headers of webhooks.
 package protocol WebhookKeeper: Sendable {
-    /// Creates a webhook's first key; `nil` for a repetition after the key was replaced.
+    /// Creates a webhook's first key. Returns `nil` if the call is a repetition and the key has
+    /// been replaced in the meantime.
     func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys?
     func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError)
-    /// Creates the key with that number. Earlier keys sign until the overlap, in milliseconds,
-    /// ends. A webhook whose creation was interrupted starts at the cursor.
+    /// Creates the key with that number. Earlier keys keep signing until the overlap, in
+    /// milliseconds, ends. A webhook whose creation was interrupted starts at the cursor.
     func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys?
     func forget(_ name: WebhookName) throws(Fault)
-    /// Distinguishes headers without revealing their values.
+    /// A digest that distinguishes headers without revealing their values.
     func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
 }
 
-/// The data stored about webhooks in addition to their settings.
+/// Stores the data about webhooks that is not part of their settings.
 package protocol WebhookRecords: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?
@@ -29,30 +30,30 @@ package protocol WebhookRecords: Sendable {
     func webhookAttempts(
         of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
     ) throws(Fault) -> [WebhookAttempt]
-    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too
-    /// many.
+    /// Returns the digest of this replay, or of an earlier one with the same name; `nil` if there
+    /// are too many replays.
     func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]?
-    /// Recent replays, newest first.
+    /// The most recent replays, newest first.
     func recentReplays(of name: WebhookName, limit: Int) throws(Fault) -> [WebhookReplay]
 }
 
-/// The source of the messages sent to webhooks.
+/// Provides the messages that are sent to webhooks.
 package protocol WebhookSource: Sendable {
-    /// A webhook's start as a cursor of the feed.
+    /// The place where a webhook starts, as a cursor of the feed.
     func cursor(of project: ProjectID, at start: WebhookStart) throws(CommandError) -> String
-    /// Throws unless the feed has the event.
+    /// Throws unless the event is in the feed.
     func require(
         _ event: String, of project: ProjectID, _ environment: Environment
     ) throws(CommandError)
-    /// Sends an example of the type, and waits for the receiver's answer.
+    /// Sends an example of the given type, and waits for the receiver's answer.
     func test(
         _ webhook: Webhook, of project: ProjectID, type: String
     ) throws(CommandError) -> WebhookTest
 }
 
-/// Where a webhook starts.
+/// The place where a webhook starts.
 package enum WebhookStart: Hashable, Sendable {
     case beginning
     case end
@@ -77,7 +78,7 @@ package enum WebhookStart: Hashable, Sendable {
     }
 }
 
-/// A receiver's answer to an example.
+/// The receiver's answer to an example.
 package struct WebhookTest: Hashable, Sendable {
     package let message: String
     package let status: Int?

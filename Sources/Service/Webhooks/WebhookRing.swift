@@ -1,12 +1,12 @@
 package import Core
 import Synchronization
 
-/// The webhooks of all projects according to the log, kept in memory.
+/// The webhooks of all projects, as found in the log and kept in memory.
 package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
     private let heard: Heard
 
-    /// Projects whose webhooks became known before the webhooks' secrets were stored.
+    /// Projects whose webhooks became known before the secrets of these webhooks were stored.
     private final class Heard: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }
@@ -37,12 +37,12 @@ package final class WebhookRing: Sendable {
         listed.known { $0[name] }?.found
     }
 
-    /// The webhooks that get messages.
+    /// The webhooks that receive messages.
     package var active: [WebhookName] {
         listed.known { all in all.filter { !$0.value.isPaused }.map(\.key) }?.found ?? []
     }
 
-    /// Notes that these projects have set a webhook.
+    /// Records that these projects have set a webhook.
     package func hear(of projects: some Sequence<ProjectID>) {
         heard.projects.withLock { $0.formUnion(projects) }
     }

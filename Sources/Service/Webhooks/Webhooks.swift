@@ -1,25 +1,25 @@
 package import Core
 
-/// A webhook as answers show it. `keys` are shown only once.
+/// A webhook as shown in answers. Its `keys` are shown only once.
 package struct WebhookAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let webhook: Webhook
     package let standing: WebhookStanding?
     package let keys: WebhookKeys?
 
-    /// A webhook whose creation was interrupted receives nothing until its secrets exist.
+    /// A webhook whose creation was interrupted does not receive anything until its secrets exist.
     package var state: WebhookStanding.State {
         standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .parked)
     }
 }
 
-/// Recent attempts, newest first, and the waiting customers.
+/// The recent attempts, newest first, and the waiting customers.
 package struct DeliveriesAnswer: Hashable, Sendable {
     package let webhook: WebhookID
     package let attempts: [WebhookAttempt]
     package let waiting: [WaitingCustomer]
     package let replays: [WebhookReplay]
-    /// The number before which the next page continues; `nil` at the end.
+    /// The next page continues with attempts before this number; `nil` if this is the last page.
     package let next: Int64?
 }
 
@@ -27,7 +27,7 @@ package struct DeliveriesAnswer: Hashable, Sendable {
 package struct Webhooks: Sendable {
     package static let usualOverlap: Int64 = 86_400
     package static let overlaps: ClosedRange<Int64> = 0...604_800
-    /// How many waiting customers an answer lists.
+    /// The maximum number of waiting customers listed in an answer.
     package static let waitingListed = 100
     package static let replaysListed = 10
 
@@ -54,7 +54,7 @@ package struct Webhooks: Sendable {
         self.reach = reach
     }
 
-    /// Deed's clock, which determines when events are recorded.
+    /// Deed's clock, which determines the recording time of events.
     package var instant: Instant { now() }
 
     package func creating(
@@ -62,11 +62,12 @@ package struct Webhooks: Sendable {
         from start: WebhookStart, in project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
         .look { () throws(CommandError) in
-            // The cursor comes before the event, so that nothing after the event is missed.
+            // The cursor is determined before the event is recorded, so that nothing after the
+            // event is missed.
             let cursor = try source.cursor(of: project, at: start)
             let headers = rest.headers ?? []
             var rest = rest
-            // If the installation's key is lost, this fails before anything is recorded.
+            // If the installation's key has been lost, this fails before anything is recorded.
             rest.headers = headers
             let arguments = [url.text, environment.rawValue, start.text]
             let cause = secrets.cause(
@@ -114,7 +115,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Creates a new key. The old ones keep signing for this many seconds.
+    /// Creates a new key. The old keys continue to sign for this many seconds.
     package func rotating(
         _ id: WebhookID, overlap: Int64, of project: ProjectID, by sender: Sender
     ) -> Wish<WebhookAnswer> {
@@ -138,7 +139,7 @@ package struct Webhooks: Sendable {
         }
         let name = WebhookName(project, id)
         return .look { () throws(CommandError) in
-            // An interrupted removal left data outside the log.
+            // An interrupted removal has left data outside the log.
             if try ledger.existing(project).webhook(id) == nil { try obtain(keeper.forget(name)) }
             return Wish(command) { _ in id }.thenLooking { id throws(CommandError) in
                 try obtain(keeper.forget(name))
@@ -185,8 +186,8 @@ package struct Webhooks: Sendable {
         try source.test(try webhook(id, of: project), of: project, type: type)
     }
 
-    /// Sends events again. The same idempotency key leads to the same replay and cannot stand for a
-    /// different one.
+    /// Sends events again. The same idempotency key always refers to the same replay, and cannot be
+    /// used for a different one.
     package func replay(
         _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
     ) throws(CommandError) -> ReplayID {
@@ -243,7 +244,7 @@ package struct Webhooks: Sendable {
         let name: WebhookName
         let webhook: Webhook
         let version: Int64
-        /// False if it was removed after an earlier copy of the request.
+        /// False if the webhook has been removed since an earlier copy of the request.
         let isThere: Bool
     }
 
@@ -287,7 +288,7 @@ extension WebhookChange {
 }
 
 extension WebhookReplay.Wanted {
-    /// Excludes everything recorded after a new request.
+    /// Excludes everything that was recorded after the request first arrived.
     fileprivate func until(_ now: Instant) -> WebhookReplay.Wanted {
         guard case .range(let since, let until, let types, let customer) = self else { return self }
         return .range(since: since, until: min(until, now), types: types, customer: customer)

@@ -8,7 +8,7 @@ import Ledger
 import Postgres
 import PrivatePostgres
 
-/// Longer names come first, because the first match wins.
+/// Longer names come first, because the first match is used.
 let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
@@ -74,7 +74,7 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        // An upgrade begins with a backup. By then, this release is already installed.
+        // Upgrades begin with a backup, at a time when the new release is already installed.
         if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
@@ -124,7 +124,7 @@ extension Invocation {
     }
 }
 
-/// Throws unless that many bytes are free in the folder.
+/// Throws unless the given number of bytes is free in the folder.
 func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
     guard let free = freeBytes(in: folder), free < bytes else { return }
     throw .refused(
@@ -133,13 +133,13 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
             "\(bytesText(free)) are free in \(folder), and about \(bytesText(bytes)) are needed.")
 }
 
-/// A database in the form that PostgreSQL's programs need, with its password kept out of arguments.
+/// A database in the form that PostgreSQL's programs need. The password is not passed in arguments.
 struct Source {
     private let url: String
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // Only a password before the host: removing one elsewhere would leave an empty password.
+        // A password is removed only if it comes before the host. Removing one elsewhere would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

@@ -6,14 +6,14 @@ import Glibc
 import Ledger
 import PrivatePostgres
 
-/// The folder that holds the backups. Each backup has its own folder, named after its time.
+/// The folder that holds the backups. Each backup is in a separate folder, named after the time of the backup.
 struct BackupPlace {
     private static let prefix = "deed-"
     private static let unfinished = ".unfinished-"
 
     let path: String
 
-    /// Creates a missing folder. It is closed to other users, because a backup shows what each customer
+    /// Creates the folder if it is missing. Other users cannot enter it, because a backup shows what each customer
     /// bought.
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
@@ -25,7 +25,7 @@ struct BackupPlace {
         }
     }
 
-    /// Keeps other processes out while this one writes.
+    /// Locks out other processes while this one writes.
     func lock() throws(CommandEnd) -> FileLock {
         guard let lock = FileLock("\(path)/.lock") else {
             throw .fault("\(path)/.lock cannot be opened")
@@ -38,7 +38,7 @@ struct BackupPlace {
         return lock
     }
 
-    /// Creates a new folder under an unused name, and removes what killed processes left behind.
+    /// Creates a new folder under an unused name, and removes what killed processes have left behind.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
@@ -50,7 +50,7 @@ struct BackupPlace {
         return draft
     }
 
-    /// Gives a complete backup its final name once everything in it is on disk.
+    /// Gives a backup its final name once all of its files are on disk.
     func finish(_ draft: String, at instant: Instant) throws(CommandEnd) -> String {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
@@ -69,8 +69,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes all but the newest `count` backups of this log. Backups of other logs stay. Returns how
-    /// many were removed and how many belong to other logs.
+    /// Removes all but the newest `count` backups of this log. Backups of other logs are left alone. Returns the number
+    /// of removed backups and the number that belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -83,8 +83,8 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws unless the newest backup belongs to this log. Otherwise, an empty database that replaced
-    /// a lost one would be backed up every night unnoticed.
+    /// Throws unless the newest backup belongs to this log. Without this check, an empty database that replaced a lost
+    /// one would be backed up every night without anyone noticing.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
@@ -113,7 +113,7 @@ struct BackupPlace {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
-    /// Renames the folder first: a half-removed backup must not look complete.
+    /// Renames the folder first, so that a half-removed backup does not look complete.
     private func remove(_ folder: String) throws(CommandEnd) {
         let doomed = "\(path)/\(BackupPlace.unfinished)gone-\(getpid())"
         _ = rename(folder, doomed)
@@ -124,7 +124,7 @@ struct BackupPlace {
         }
     }
 
-    /// The backup at this path, or the newest one in this folder together with its predecessor.
+    /// The backup at this path. If the path is a folder of backups, the newest one together with its predecessor.
     static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
         let path = absolutePath(path)
         if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }

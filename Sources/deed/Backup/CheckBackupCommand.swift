@@ -46,7 +46,7 @@ let checkBackupCommand = CommandSpec(
             + "events, their evidence and all rows are proven.")
 }
 
-/// A folder that PostgreSQL's user can enter. Also ends and removes trials that killed commands left
+/// A folder that PostgreSQL's user can enter. This also stops and removes trial databases that killed commands left
 /// behind.
 private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
@@ -61,7 +61,7 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
-/// Stops a server that a killed command left running in the folder.
+/// Stops a server that a killed command left running with this folder.
 func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
@@ -75,7 +75,7 @@ func endPostgres(in folder: String) {
     while kill(process, 0) == 0, monotonicMilliseconds() < deadline { pause(milliseconds: 20) }
 }
 
-/// Runs the audit as a person would.
+/// Runs the audit as if a person had started it.
 private func audit(_ folder: String, _ invocation: Invocation) throws(CommandEnd) {
     let program =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"

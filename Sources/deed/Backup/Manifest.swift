@@ -6,11 +6,11 @@ import Glibc
 import JSON
 import Ledger
 
-/// A backup's contents, signed with the installation's key.
+/// A list of a backup's contents, signed with the installation's key.
 struct Manifest {
     private static let format: Int64 = 1
     static let name = "manifest.json"
-    /// Files that may be added to a backup after it is complete.
+    /// Files that may be added to a backup after its completion.
     private static let later: Set<String> = [name, "tried.json"]
 
     struct File: Equatable {
@@ -84,8 +84,8 @@ struct Manifest {
         .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
     }
 
-    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file
-    /// with it. Nothing else in the backup may be used before this.
+    /// Reads a backup's manifest, checks that it was signed with one of the keys, and compares every file with it.
+    /// Nothing else in the backup may be used before this.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         try self.init(readIn: folder, keys)
         let found = try Manifest.files(in: folder)
@@ -100,7 +100,7 @@ struct Manifest {
         }
     }
 
-    /// Reads only the manifest, and checks that one of the keys signed it.
+    /// Reads only the manifest, and checks that it was signed with one of the keys.
     init(readIn folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         let path = "\(folder)/\(Manifest.name)"
         guard let json = try? JSON.read(readWhole(path)),
@@ -130,7 +130,7 @@ struct Manifest {
         }
     }
 
-    /// Whether a log that ends at these marks may continue the backup's log.
+    /// Whether a log that ends at these marks can be a continuation of the backup's log.
     func isContinued(by later: [ShardMark]) -> Bool {
         marks.allSatisfy { mark in
             guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
@@ -151,8 +151,7 @@ struct Manifest {
     }
 }
 
-/// Reads a text file of any size: a manifest of many tables exceeds the limit for files that people
-/// write.
+/// Reads a text file of any size. A manifest of many tables exceeds the limit for files written by people.
 private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
     try readStart(of: path, limit: 64 << 20)
 }
@@ -177,7 +176,7 @@ private func fileDigest(_ path: String) throws(CommandEnd) -> String {
     return hash.finish().hex
 }
 
-/// Makes every file in a folder durable.
+/// Makes all files in a folder durable.
 func syncFiles(in folder: String) {
     let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     for name in all + ["."] {

@@ -64,7 +64,7 @@ let restoreCommand = CommandSpec(
     )
 }
 
-/// Removes what an interrupted restore left behind.
+/// Removes what an interrupted restore has left behind.
 private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
     guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
         throw .refused(

@@ -10,7 +10,7 @@ import Threading
 
 /// Restores a backup into an empty database.
 struct Restoring {
-    /// The last table to fill. No service accepts the schema until this table is filled.
+    /// The table that is filled last. Until then, services do not accept the schema.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
@@ -49,7 +49,7 @@ struct Restoring {
         }
     }
 
-    /// Throws unless the database is empty and the login may fill it. Changes nothing.
+    /// Throws unless the database is empty and the login may fill it. Does not change anything.
     func requireEmpty(_ database: Database) throws(CommandEnd) -> RestoreTarget {
         let found = try attempt { () throws(LedgerError) in
             try RestoreTarget.of(database.connection(role: nil))
@@ -100,7 +100,7 @@ struct Restoring {
         return found
     }
 
-    /// Fills the empty database and proves that its content matches the manifest.
+    /// Fills the empty database and checks that its content matches the manifest.
     func fill(_ database: Database, _ invocation: Invocation) throws(CommandEnd) {
         let target = try requireEmpty(database)
         let programs = try invocation.clientPrograms(
@@ -134,13 +134,13 @@ struct Restoring {
         try prove(database)
     }
 
-    /// Creates missing roles. Existing ones stay unchanged.
+    /// Creates the roles that are missing. Existing roles stay unchanged.
     private func makeRoles(
         _ source: Source, _ programs: ClientPrograms, for target: RestoreTarget
     ) throws(CommandEnd) {
         let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
         let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
-        // Without ON_ERROR_STOP, psql continues after a role that exists.
+        // Without ON_ERROR_STOP, psql continues if a role already exists.
         if made.status != 0 { throw .fault("The roles cannot be created: \(made.output)") }
         if target.mayServe { return }
         let statement = Restoring.admission(of: target.login)
@@ -158,8 +158,7 @@ struct Restoring {
         "grant deed_service to \"\(login.replacing("\"", with: "\"\""))\""
     }
 
-    /// Checks that each shard ends where the manifest says. The chain proves everything before
-    /// that.
+    /// Checks that each shard ends where the manifest says. The chain then vouches for everything before that.
     private func prove(_ database: Database) throws(CommandEnd) {
         let settings = database.connection(role: nil)
         let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
@@ -184,7 +183,7 @@ struct Restoring {
                 }
             }
         }
-        // An error in the log is more important than a broken connection.
+        // An error in the log takes precedence over a broken connection.
         let ends = results.compactMap { result -> CommandEnd? in
             if case .failure(let end) = result { end } else { nil }
         }
@@ -203,8 +202,8 @@ struct Restoring {
                 code: "backup_incomplete",
                 sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
         }
-        // With a mark, the audit does not compare customers' rows with their events. That would
-        // read everything twice, and is left to `deed audit`.
+        // With a mark, the audit does not compare customers' rows with their events. That comparison would read
+        // everything a second time, and is left to `deed audit`.
         let audit = try attempt { () throws(LedgerError) in
             try auditor.audit(shard, since: .start(of: shard), against: wanted)
         }
@@ -214,9 +213,9 @@ struct Restoring {
         }
     }
 
-    /// The dump's table of contents, split in two.
+    /// The dump's table of contents, split into two lists.
     private struct Lists {
-        /// A folder in which only this user can write, so that no other user can place a link there.
+        /// A folder in which only this user can write, so that other users cannot place links in it.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

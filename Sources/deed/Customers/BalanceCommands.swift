@@ -88,7 +88,7 @@ extension BalancesAnswer {
 extension Balances {
     var lines: [String] { currencies.map { "\($0)   \(self[$0])" } }
 
-    /// The lines for sandbox balances, shown after production's.
+    /// The lines for sandbox balances, which follow those for production.
     var sandboxLines: [String] { lines.map { "\($0)   in the sandbox, never spent in production" } }
 }
 

@@ -9,7 +9,7 @@ let customerCommands = [
     listBalancesCommand, listOrdersCommand,
 ]
 
-/// Flags that name a customer.
+/// Flags that identify a customer.
 let whom: [Option] = [
     .value("customer", "ID", "the customer's id, as a flag"), .environment, .project,
 ]

@@ -64,7 +64,7 @@ extension Purchase {
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
             block.map { "blocked at \($0.since.text): \($0.reason)" },
-            // Before a customer claimed it, a reserved stream held it. That stream is not a customer.
+            // A reserved stream held the purchase before a customer claimed it. Such a stream is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
@@ -90,7 +90,7 @@ extension Interval {
 }
 
 extension Entitlement.Source {
-    /// The deciding source in words.
+    /// The source that decides, in words.
     fileprivate var words: String {
         switch self {
         case .purchase(let id): "by the purchase \(id)"
@@ -101,7 +101,7 @@ extension Entitlement.Source {
 }
 
 extension Arrival {
-    /// The previous holder, and the token that decided the move, if any.
+    /// The previous holder, and the token that determined the move, if any.
     fileprivate var words: String {
         guard case .named(let token) = cause else { return "came from \(from)" }
         return "came from \(from) by its token \(token)"

@@ -43,7 +43,7 @@ let eventsCommand = CommandSpec(
     }
 }
 
-/// Prints page after page until the limit.
+/// Prints events page by page, up to the limit.
 private struct EventsCourse {
     private static let lookPause = 200
     private static let faultPause = 1000
@@ -85,7 +85,7 @@ private struct EventsCourse {
         }
     }
 
-    /// The next page; `nil` if `--follow` has to try again.
+    /// The next page; `nil` if `--follow` has to try again later.
     private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)

@@ -3,10 +3,10 @@ import Commands
 import Core
 import Service
 
-/// Longer names come first, because the first match wins.
+/// Longer names come first, because the first match is used.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
-/// Flags for an admin's reason and ticket.
+/// The flags for an admin's reason and ticket.
 let reasons: [Option] = [
     .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
     .value("ticket", "ID", "the support case"),
@@ -122,7 +122,7 @@ extension Invocation {
         return end
     }
 
-    /// The ticket, checked by the rules for new names.
+    /// The ticket, checked according to the rules for new names.
     func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {

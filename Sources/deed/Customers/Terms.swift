@@ -5,7 +5,7 @@ import JSON
 import Service
 
 extension Option {
-    /// Flags of commands that can be rehearsed or made to require certain versions.
+    /// The flags of commands that can be rehearsed or can require certain versions.
     static let terms = [
         flag("dry-run", "only show what would change, and do nothing"),
         value(
@@ -15,7 +15,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// The terms of a command that concerns this many customers.
+    /// The terms of a command that concerns the given number of customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(CommandEnd) -> Terms {
         guard let text = self["if-version"] else { return Terms(isRehearsal: has("dry-run")) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -57,7 +57,7 @@ extension RehearsalAnswer {
 }
 
 extension RehearsalAnswer.Side {
-    /// The changes that a rehearsal found, for a person at a terminal.
+    /// The changes found by a rehearsal, for a person at a terminal.
     fileprivate func text(withEnvironment isTold: Bool) -> String {
         var lines: [String] = []
         let (old, new) = (before.entitlements.all, after.entitlements.all)

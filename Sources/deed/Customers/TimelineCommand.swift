@@ -36,14 +36,14 @@ let timelineCommand = CommandSpec(
     }
 }
 
-/// The terminal's width within the limits of `--width`, or 80.
+/// The terminal's width, limited to the range of `--width`; 80 if the width is unknown.
 private func terminalWidth() -> Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return min(max(Int(size.ws_col), 40), 1000)
 }
 
-/// The period to draw, and a marked moment in it.
+/// The period to draw, and the moment to mark in it.
 struct TimelineSpan {
     let start: Instant
     let end: Instant
@@ -55,16 +55,16 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // Minutes of activity that ended long ago would fit into a single column.
+        // Minutes of activity that ended long ago would take up just a single column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
-        // The given end may lie beyond all events.
+        // The given end may lie after all events.
         let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
         let first = start ?? min(early, before)
         let last = max(late, first)
         self.start = first
-        // Space after the last event shows which bars end and which continue.
+        // The space after the last event shows which bars end there and which continue.
         let length = Life(from: first, to: last).length
         let room = length == 0 ? TimelineSpan.day : max(1, length / 10)
         self.end = end ?? last.advanced(byMilliseconds: room)
@@ -73,7 +73,7 @@ struct TimelineSpan {
 
     private static let day: Int64 = 86_400_000
 
-    /// The time from the first event to the last.
+    /// The time between the first and the last event.
     private struct Life {
         let from: Instant
         let to: Instant
@@ -84,7 +84,7 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Whether this time stays visible in a drawing that includes the moment.
+        /// Whether this time remains visible in a drawing that includes the moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -93,7 +93,7 @@ struct TimelineSpan {
 
     var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
 
-    /// The instant to the day, the minute or the second, depending on the drawing's length.
+    /// The instant to the day, the minute or the second, depending on the length of the drawing.
     func text(of instant: Instant) -> String {
         if isOfDays { return String(instant.text.prefix(10)) }
         let isOfSeconds = Life(from: start, to: end).length <= 600_000
@@ -101,7 +101,7 @@ struct TimelineSpan {
     }
 }
 
-/// Bars in a grid of columns. Each column is a stretch of time.
+/// Bars in a grid of columns. Each column represents a stretch of time.
 struct TimelineDrawing {
     let rows: [TimelineRow]
     let span: TimelineSpan
@@ -131,7 +131,7 @@ struct TimelineDrawing {
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// The column of an instant. It may lie outside the drawing.
+    /// The column for an instant, which may lie outside the drawing.
     private func column(of instant: Instant) -> Int {
         let offset = Double(instant.milliseconds) - Double(span.start.milliseconds)
         let place = (offset / length * Double(columns)).rounded(.down)
@@ -140,7 +140,7 @@ struct TimelineDrawing {
 
     private var dates: String {
         var (first, last) = (span.text(of: span.start), span.text(of: span.end))
-        // Omits the date if there is no room.
+        // Omits the date if there is no room for it.
         func time(_ text: String) -> String { String(text.drop { $0 != "T" }.dropFirst()) }
         if first.count + last.count >= columns { last = time(last) }
         if first.count + last.count >= columns { first = time(first) }
@@ -154,7 +154,7 @@ struct TimelineDrawing {
         let minutes = "\(span.mark.text.prefix(16))Z"
         if place < 0 { return "← \(minutes)" }
         if place >= columns { return blanks(columns - minutes.count - 2) + "\(minutes) →" }
-        // Write the instant next to the mark, if there is room.
+        // Writes the instant next to the mark if there is room.
         let brief = span.isOfDays ? String(span.mark.text.prefix(10)) : String(minutes.suffix(6))
         for text in [minutes, brief] {
             if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }
@@ -181,7 +181,7 @@ struct TimelineDrawing {
 
     private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
         let first = max(column(of: bar.interval.start), 0)
-        // Even the shortest bar gets a column.
+        // Even the shortest bar is one column wide.
         let last = bar.interval.end.map { end in
             max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
         }

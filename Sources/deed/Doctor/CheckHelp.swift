@@ -7,7 +7,7 @@ import Service
 import StoreAccess
 
 extension HealthCheck {
-    /// Checks that the service also makes.
+    /// The checks that the service makes as well.
     static let ofProjects = ProjectCheck.all.map { check in
         HealthCheck(check.code, check.subject, check.isWrong ? .wrong : .warning, needs: .schema) {
             patient in
@@ -21,7 +21,7 @@ extension HealthCheck {
 }
 
 extension Patient {
-    /// What the checks look at in each readable project.
+    /// What the checks need to see of each readable project.
     var sights: [ProjectSight] {
         guard let live else { return [] }
         let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))
@@ -30,8 +30,8 @@ extension Patient {
         }
     }
 
-    /// The finding with commands that are ready to paste: Deed's own commands get this call's flags
-    /// that locate the installation.
+    /// The finding with commands that are ready to paste. Deed's own commands include the flags of this call that
+    /// locate the installation.
     func addressed(_ finding: Finding) -> Finding {
         var finding = finding
         finding.commands = finding.commands.map { command in
@@ -43,7 +43,7 @@ extension Patient {
         return finding
     }
 
-    /// Reports an operator's regular task that is overdue. In a young installation, none is.
+    /// Reports that a regular task of the operator is overdue. In a new installation, this is never reported.
     func lateness(_ what: String, _ participle: String) -> [Finding] {
         guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
             return []

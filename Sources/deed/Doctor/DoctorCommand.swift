@@ -37,12 +37,12 @@ extension Invocation {
     }
 }
 
-/// The findings of the checks.
+/// What the checks found.
 struct Verdict {
     private struct Line {
         let check: HealthCheck
         let findings: [Finding]
-        /// Why the checks could not run, or `nil`.
+        /// Why the checks could not run; `nil` if they could.
         let obstacle: String?
     }
 
@@ -66,7 +66,7 @@ struct Verdict {
         patient.leave()
     }
 
-    /// Makes the harmless repairs. Returns whether it made any.
+    /// Makes the harmless repairs. Returns whether any were made.
     mutating func fix() throws(CommandEnd) -> Bool {
         for line in lines {
             for finding in line.findings {
@@ -97,8 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// Only the findings that need a person, while `--json` lists every check. If the command fails,
-    /// its error has the summary.
+    /// Only the findings that require a person to act. `--json` lists every check. If the command fails, its error
+    /// contains the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in

@@ -5,7 +5,7 @@ import Glibc
 import HTTPServer
 import Machine
 
-/// Checks of this machine.
+/// Checks of the machine on which this command runs.
 extension HealthCheck {
     static let dataFolder = one(
         "data_folder_missing", "the data folder", .warning
@@ -29,7 +29,7 @@ extension HealthCheck {
         let folder = patient.settings.dataFolder
         var found = stat()
         guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
-        // A service that root starts passes root's folder on to its own user.
+        // A service started by root hands root's folder over to its own user.
         if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
         if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
         return Finding(
@@ -133,7 +133,7 @@ extension HealthCheck {
     }
 }
 
-/// Whether the file's permissions let that user read it.
+/// Whether the file's permissions allow that user to read it.
 private func isReadable(_ path: String, by user: ServiceUser) -> Bool {
     var found = stat()
     guard stat(path, &found) == 0 else { return false }

@@ -1,14 +1,14 @@
 import Commands
 
-/// Examines one thing that an installation depends on. To add a check, define it in one of the
-/// files of checks and list it in `all`.
+/// Checks one thing that an installation depends on. To add a check, define it in one of the check files and list it in
+/// `all`.
 struct HealthCheck: Sendable {
     /// A stable code for programs and for `--only`.
     let code: String
-    /// What the check examines.
+    /// What is being checked.
     let subject: String
     let level: Finding.Level
-    /// How complete a set-up must be before the check makes sense.
+    /// The stage that a set-up must have reached before the check makes sense.
     let needs: Stage
     let find: @Sendable (Patient) throws(CommandEnd) -> [Finding]
 
@@ -33,7 +33,7 @@ struct HealthCheck: Sendable {
         }
     }
 
-    /// Stages of a set-up.
+    /// The stages of a set-up.
     enum Stage: Int, Comparable {
         case machine, server, schema
 
@@ -41,7 +41,7 @@ struct HealthCheck: Sendable {
     }
 }
 
-/// Something that a check found, and what to do about it.
+/// A problem that a check found, and what to do about it.
 struct Finding {
     enum Level: String { case warning, wrong }
 
@@ -50,7 +50,7 @@ struct Finding {
     let remedy: String
     /// The exact commands for the remedy; empty if there are none.
     var commands: [Advice] = []
-    /// Makes the repair. `nil` unless the repair is harmless.
+    /// Makes the repair; `nil` if the repair is not harmless.
     var fix: (() throws(CommandEnd) -> Void)?
 }
 
@@ -70,7 +70,7 @@ struct Advice {
 }
 
 extension HealthCheck {
-    /// All checks, in the order in which a set-up depends on them.
+    /// All checks, in the order in which the parts of a set-up depend on each other.
     static let all: [HealthCheck] =
         [
             databaseURL, dataFolder, dataFolderOwner, seenFiles, descriptors, disk, keyMissing,

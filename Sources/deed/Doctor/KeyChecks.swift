@@ -63,7 +63,7 @@ extension HealthCheck {
             _ = try file.key(making: false)
             return nil
         } catch {
-            // Other checks report other errors.
+            // Other errors are reported by other checks.
             guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
             else { return nil }
             return Finding(

@@ -9,8 +9,7 @@ import PrivatePostgres
 import Service
 import StoreAccess
 
-/// An installation as the checks see it. Anything expensive is looked up once, when a check first
-/// needs it.
+/// An installation as seen by the checks. Expensive information is looked up only once, when a check first needs it.
 final class Patient {
     let invocation: Invocation
     let settings: Settings
@@ -22,13 +21,13 @@ final class Patient {
         settings = Settings(invocation)
     }
 
-    /// For root, the user who runs the service; for others, the current user.
+    /// For root, the user who runs the service. Otherwise, the current user.
     lazy var user: ServiceUser? =
         DataFolder.user(of: settings.dataFolder) ?? ServiceUser(id: geteuid())
 
     var keyFile: SecretKeyFile { invocation.secretKeyFile }
 
-    /// The database, or the reason why there is none.
+    /// The database, or the reason why it cannot be opened.
     private(set) lazy var database: Result<Database, CommandEnd> = {
         do throws(CommandEnd) {
             let database = try invocation.database()
@@ -105,20 +104,20 @@ final class Patient {
         return live
     }()
 
-    /// Each project with its state; `nil` if the state cannot be read.
+    /// Each project with its state, which is `nil` if it cannot be read.
     private(set) lazy var projects: [(listed: ListedProject, state: ProjectState?)] = {
         guard let live, let listed = try? live.ledger.projects() else { return [] }
         return listed.map { ($0, try? live.ledger.project($0.project)) }
     }()
 
-    /// Whether anything is sealed under the installation's key.
+    /// Whether any data is sealed with the installation's key.
     var hasSealed: Bool {
         guard let database = try? database.get() else { return false }
         var view = OperatorsView(database.serviceConnection)
         return (try? view.hasSealed()) ?? false
     }
 
-    /// Why a check that needs this stage cannot run, or `nil`.
+    /// Why a check that needs this stage cannot run; `nil` if it can.
     func obstacle(before stage: HealthCheck.Stage) -> String? {
         if stage >= .server, case .failure(let end) = server { return end.sentence }
         if stage < .schema { return nil }
@@ -135,7 +134,7 @@ final class Patient {
         }
     }
 
-    /// Closes what the checks opened.
+    /// Closes everything that the checks have opened.
     func leave() {
         openedLive?.store.close()
         openedLive?.ledger.close()

@@ -3,7 +3,7 @@ import Commands
 import Core
 import Ledger
 
-/// Checks of the schema and the rights in it.
+/// Checks of the schema and of the rights in it.
 extension HealthCheck {
     static let schemaMissing = one(
         "schema_missing", "whether the database has the schema", .wrong, needs: .server

@@ -171,7 +171,7 @@ extension HealthCheck {
         "clock_apart", "whether this machine's clock agrees with PostgreSQL's", .wrong,
         needs: .server
     ) { patient throws(CommandEnd) in
-        // Read the time again, because other checks may have taken a while.
+        // The time is read again, because other checks may have taken a while.
         let database = try patient.database.get()
         let begin = systemClock().milliseconds
         let shown = try attempt { () throws(LedgerError) in

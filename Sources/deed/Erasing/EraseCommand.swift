@@ -7,7 +7,7 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A list of ten thousand erasures takes a few megabytes.
+/// A list of ten thousand erasures takes up a few megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
@@ -118,7 +118,7 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// Erases the customers in order. An interrupted list starts again from its beginning: customers
+    /// Erases the customers in order. If a list was interrupted, it starts again from the beginning: customers who are
     /// already erased are skipped, and any who have come back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
@@ -140,7 +140,7 @@ extension Invocation {
         }
     }
 
-    /// Repeats a list's erasures that the log has lost.
+    /// Repeats the erasures in a list that the log has lost.
     fileprivate func eraseAgain(_ path: String) throws(CommandEnd) {
         for name in ["purchases", "reason", "ticket", "environment", "project"]
         where isWritten(name) {

@@ -4,7 +4,7 @@ import Core
 import JSON
 import Service
 
-/// Erases many customers and reports on each.
+/// Erases many customers and reports the result for each.
 struct ErasureCourse {
     private let erasures: Erasures
     private let useCases: UseCases
@@ -21,7 +21,7 @@ struct ErasureCourse {
         self.isJSON = isJSON
     }
 
-    /// Prints a line for each customer, and continues after one that cannot be erased.
+    /// Prints a line for each customer, and continues with the next one if a customer cannot be erased.
     mutating func erase(_ request: ErasureRequest, by sender: Sender) throws(CommandEnd) {
         let line = Line(request)
         do throws(CommandError) {
@@ -51,7 +51,7 @@ struct ErasureCourse {
         }
     }
 
-    /// The outcome if the erasure need not be repeated.
+    /// The outcome if there is no need to repeat the erasure.
     private mutating func settled(_ listed: ListedErasure) throws(CommandError) -> String? {
         let request = listed.request
         let project = try rethrowing(
@@ -100,7 +100,7 @@ struct ErasureCourse {
         printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
     }
 
-    /// Empties the remaining contents, including those that an earlier, killed run left behind.
+    /// Empties the remaining contents, including those left behind by an earlier run that was killed.
     func end() throws(CommandEnd) {
         if isDryRun {
             if !isJSON { printText("Nothing was done; do it with: --yes") }
@@ -121,7 +121,7 @@ struct ErasureCourse {
     }
 }
 
-/// The subject of one line of the result.
+/// What one line of the result is about.
 private struct Line {
     let text: String
     let json: JSON
@@ -142,8 +142,8 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that are waiting for a customer, by the marks of their erasure. They
-/// are read only once.
+/// Purchases in a restored log that are waiting for a customer, by the marks that their erasure left. They are read
+/// only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID

@@ -23,7 +23,7 @@ let exportCommand = CommandSpec(
     }
 }
 
-/// The part of the document that is written next.
+/// The next part of the document to be written.
 private final class Page {
     var bytes: [UInt8] = []
 
@@ -34,7 +34,7 @@ private final class Page {
 }
 
 extension Invocation {
-    /// The customer in both environments.
+    /// The customer, for a command about both environments.
     func customerOfBoth() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("the customer is named twice: as an argument and with --customer")

@@ -39,6 +39,6 @@ struct ListedErasure {
     /// Whether the recorded event repeats this erasure.
     func isRepeated(_ recorded: RecordedEvent) -> Bool { recorded.cause == "key:\(key)" }
 
-    /// An idempotency key that is the same at every attempt.
+    /// An idempotency key that stays the same across attempts.
     var key: String { "again:\(position)/\(erasedAt.text)" }
 }

@@ -47,7 +47,7 @@ private let showIntakeCommand = CommandSpec(
     }
 }
 
-/// What a person can decide about a queued item.
+/// The decisions that a person can make about a queued item.
 private enum IntakeChange: String, CaseIterable {
     case retry
     case settle
@@ -94,7 +94,7 @@ extension Invocation {
         try id(positional(0) ?? "", named: "the item's id")
     }
 
-    /// The state from the flag; `nil` for all states.
+    /// The state given by the flag; `nil` for all states.
     fileprivate func intakeState() throws(CommandEnd) -> IntakeItem.State.Word? {
         guard let text = self["state"] else { return .waiting }
         if text == "all" { return nil }

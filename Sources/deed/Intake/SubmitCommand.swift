@@ -65,7 +65,7 @@ extension Invocation {
         return (request, files + (token == nil ? [] : ["the token"]))
     }
 
-    /// A purchase token with its package and product.
+    /// A purchase token with the app's package name and the product.
     private func tokenEvidence() throws(CommandEnd) -> RawEvidence? {
         let flags = ["package": "package", "token": "google-token", "product": "product"]
         guard let given = self["google-token"] else {
@@ -84,7 +84,7 @@ extension Invocation {
                     continue
                 }
                 if let mistake = member.mistake(text) {
-                    // A hint follows the sentence.
+                    // The full stop is removed because a hint follows.
                     let words = mistake.hasSuffix(".") ? String(mistake.dropLast()) : mistake
                     throw usage("--\(flag) \(words)")
                 }
@@ -110,7 +110,7 @@ extension Invocation {
 }
 
 extension SubmittedItem {
-    /// Whether the customer gets nothing from this evidence.
+    /// Whether the customer gains nothing from this evidence.
     fileprivate var isRefused: Bool {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:
@@ -139,7 +139,7 @@ extension SubmittedItem {
 }
 
 extension SubmissionAnswer {
-    /// One line for each file and purchase.
+    /// One line for each file and each purchase.
     fileprivate func text(of files: [String]) -> String {
         items.map { $0.line(of: files[$0.index]) }.joined(separator: "\n")
     }

@@ -34,7 +34,7 @@ let verifyCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Examines the file. Reads no more bytes than evidence may have.
+    /// Examines the file, of which it reads at most as many bytes as evidence can have.
     func examination() throws(CommandEnd) -> Examination {
         var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
@@ -70,7 +70,7 @@ func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     return content
 }
 
-/// Reads a folder's certificates, PEM or DER, in order of file name.
+/// Reads the certificates in a folder, in PEM or DER format, in order of file name.
 func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     guard let listing = opendir(folder) else {
         throw .fault("\(folder) cannot be opened: \(String(cString: strerror(errno)))")
@@ -93,7 +93,7 @@ func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
             throw .fault("\(path) holds no certificate in PEM or DER")
         }
     }
-    // Without this check, every purchase would be refused later, far from the cause.
+    // Without this check, every purchase would be refused later, with no hint at the cause.
     if roots.isEmpty {
         throw .fault(
             "\(folder) holds no certificate; put the roots there as .pem, .crt, .cer or .der")

@@ -2,7 +2,7 @@ import Core
 import Evidence
 import JSON
 
-/// An examination's result, for programs and people.
+/// The result of an examination, for programs and people.
 struct VerifyReport {
     private let examination: Examination
 
@@ -95,8 +95,8 @@ struct VerifyReport {
         return [first, second, third]
     }
 
-    /// The text with visible control characters. Evidence may come from strangers, so its control
-    /// characters must not reach a terminal.
+    /// The text with its control characters made visible. Evidence may come from strangers, so its control characters
+    /// must not reach a terminal.
     private func visible(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

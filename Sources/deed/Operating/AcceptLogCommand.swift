@@ -57,8 +57,8 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database must not be used, according to what this machine has seen of the log; also
-    /// whether it has seen anything.
+    /// Why the database must not be used, according to what this machine has seen of the log. Also tells whether the
+    /// machine has seen anything of it.
     func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
@@ -80,13 +80,13 @@ extension Invocation {
     ) throws(CommandEnd) -> AcceptedLog {
         var settings = database.modestSettings(
             clock: try clock(over: database, onlyReads: false))
-        // Start without memory of the log, because this command gives up what was seen.
+        // Starts without any memory of the log, because this command abandons what was seen.
         settings.memory = .none
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // The log counts as accepted only if that was recorded.
+        // The log only counts as accepted once the acceptance has been recorded.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

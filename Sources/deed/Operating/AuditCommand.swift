@@ -45,7 +45,7 @@ let auditCommand = CommandSpec(
                 try report.auditProjections(auditor, sample: sample)
             }
         } catch {
-            // Report what was found and done before the error.
+            // Findings and repairs are reported before the error.
             if report.hasNews { invocation.show(report.json, text: report.text) }
             throw error
         }
@@ -58,20 +58,20 @@ let auditCommand = CommandSpec(
     }
 }
 
-/// The results of an audit so far.
+/// What an audit has found so far.
 private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
     private var schema: [SchemaDifference] = []
     private var events: Int64 = 0
     private var log = AuditFindings()
-    /// Events after their shard's head.
+    /// The number of events beyond their shard's head.
     private var beyond = 0
     private var marks: [ShardMark] = []
     private var since: Checkpoint?
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
-    /// Whether an interrupted audit has anything to report.
+    /// Whether there is anything to report if the audit is interrupted.
     var hasNews: Bool {
         quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
     }
@@ -141,7 +141,7 @@ private struct AuditReport {
         projections = audit
     }
 
-    /// Stores where a clean audit ended.
+    /// Stores the place where a clean audit ended.
     func keepMark(_ invocation: Invocation, now: Instant) throws(CommandEnd) {
         guard invocation.has("since-mark") else { return }
         let mark = Checkpoint(madeAt: now, marks: marks)
@@ -149,7 +149,7 @@ private struct AuditReport {
             invocation.markFile, with: mark.text(try invocation.signingKey()))
     }
 
-    /// Why the command fails, if anything was found.
+    /// Why the command fails; `nil` if nothing was found.
     var refusal: CommandEnd? {
         if !log.isEmpty {
             return .refused(
@@ -292,7 +292,7 @@ extension EvidenceAuditPort {
     }
 }
 
-/// Asks the ledger's auditor. An error becomes the command's end.
+/// Calls the ledger's auditor. If this fails, the command ends with the error.
 func attempt<Answer: ~Copyable>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -309,7 +309,7 @@ func attempt<Answer: ~Copyable>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// The last clean audit's mark; `nil` for the first audit, or to read everything.
+    /// The mark of the last clean audit; `nil` if there was none, or if everything is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {
@@ -321,7 +321,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the auditor of the configured database.
+    /// Runs `body` with an auditor for the configured database.
     func withAuditor(
         asOwner: Bool = false, _ body: (Auditor, @escaping Clock) throws(CommandEnd) -> Void
     ) throws(CommandEnd) {

@@ -16,8 +16,8 @@ extension Database {
     private static let pauseMilliseconds = 500
     private static let pausesBetweenWords = 20
 
-    /// Waits until the database is reachable, and logs the wait. Returns `false` if the program is asked
-    /// to stop meanwhile. Does not wait for a private database, because the command that needs it
+    /// Waits until the database is reachable, and logs that it is waiting. Returns `false` if the program is asked to
+    /// stop in the meantime. It does not wait for a private database, because the command that needs the database
     /// starts it.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }

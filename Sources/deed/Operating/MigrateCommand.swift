@@ -50,7 +50,7 @@ let migrateCommand = CommandSpec(
     let standing = try attempt { () throws(LedgerError) in try schema.standing() }
     var raising = Raising(to: standing)
     if invocation.has("format") {
-        // A newer release has raised the format further.
+        // A newer release has already raised the format further.
         if let error = standing.error {
             try attempt { () throws(LedgerError) -> Void in throw error }
         }
@@ -73,9 +73,9 @@ let migrateCommand = CommandSpec(
     if let refusal = differences.refusal { throw refusal }
 }
 
-/// The log's format, and whether the call raised it.
+/// The log's format, and whether this call has raised it.
 private struct Raising {
-    /// The format before the call; `nil` if the schema is older than formats.
+    /// The format before the call; `nil` if the schema is older than log formats.
     let before: LogFormat?
     let isPending: Bool
     var isDone = false
@@ -131,7 +131,7 @@ extension Invocation {
 }
 
 extension Database {
-    /// Throws if a running instance could no longer write under this release's format of the log.
+    /// Throws if there is a running instance that could no longer write once the log has this release's format.
     fileprivate func requireNewInstances() throws(CommandEnd) {
         var view = OperatorsView(connection(role: nil))
         let instances = try attempt { () throws(LedgerError) in try view.instances() }
@@ -148,7 +148,7 @@ extension Database {
 }
 
 extension [SchemaDifference] {
-    /// Why the command fails; `nil` if the schema itself has no differences.
+    /// Why the command fails; `nil` if there are no differences in the schema itself.
     var refusal: CommandEnd? {
         if allSatisfy(\.isOutside) { return nil }
         return .refused(
@@ -169,7 +169,7 @@ extension SchemaDifference {
 }
 
 extension Schema {
-    /// Lets the login serve, and closes the database to logins without any grant in it.
+    /// Lets the login act as the service, and closes the database to logins that have no grant in it.
     fileprivate mutating func serve(_ login: String) throws(CommandEnd) {
         do throws(LedgerError) {
             try close(to: login)

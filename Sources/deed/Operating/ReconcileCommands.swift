@@ -8,7 +8,7 @@ import Ledger
 import Service
 import Threading
 
-/// Longer names come first, because the first match wins.
+/// Longer names come first, because the first match is used.
 let reconcileCommands = [
     listReconciliationsCommand, showReconciliationCommand, reconcileCommand,
 ]
@@ -48,7 +48,7 @@ private let reconcileCommand = CommandSpec(
         let clock = try invocation.clock(over: database, for: wish)
         var settings = database.modestSettings(clock: clock)
         (settings.lookups, settings.committers) = (wish.parallel, wish.parallel)
-        // Large batches are fine, since no client waits for these committers.
+        // Batches can be large, since no client waits for these committers.
         settings.backgroundBatch = 500
         let live = Live(
             settings,
@@ -106,7 +106,7 @@ private let showReconciliationCommand = CommandSpec(
 }
 
 extension CommandEnd {
-    /// Joins the ends of several projects; `nil` if none failed.
+    /// Combines the errors of several projects; `nil` if none failed.
     fileprivate init?(_ ends: [(project: ProjectID, end: CommandEnd)]) {
         guard let worst = ends.max(by: { $0.end.exitCode < $1.end.exitCode })?.end else {
             return nil
@@ -136,7 +136,7 @@ extension Invocation {
         return wish
     }
 
-    /// Reconciles a project and prints the report. Throws unless all is well.
+    /// Reconciles a project and prints the report. Throws unless everything is in order.
     fileprivate func reconcile(
         _ wish: ReconcileWish, _ live: Live, by sender: Sender, patience: Int
     ) throws(CommandEnd) {
@@ -190,8 +190,8 @@ extension Invocation {
         return instant
     }
 
-    /// The database's clock, or one fixed at an instant in its past. With a test clock, the instant
-    /// may be in the future.
+    /// The database's clock, or a clock that is fixed at an instant in the past. With a test clock, the instant may be
+    /// in the future.
     fileprivate func clock(
         over database: Database, for wish: ReconcileWish
     ) throws(CommandEnd) -> Clock {

@@ -15,7 +15,7 @@ extension ReconciliationFinished {
         return .object(object)
     }
 
-    /// A run in words that an operator can forward.
+    /// A run in words that an operator can pass on.
     func text(of wish: ReconcileWish) -> String {
         let head =
             wish.isRehearsal
@@ -38,7 +38,7 @@ extension ReconciliationFinished {
         return "\(state) It took \(seconds) s."
     }
 
-    /// What to do about a run that found problems.
+    /// What to do if a run has found problems.
     func advice(of wish: ReconcileWish) -> String {
         if !errors.isEmpty { return "A step could not be done; remove its cause and run it again." }
         if (steps[.chain]?.found ?? 0) > 0 {
@@ -64,7 +64,7 @@ extension Reconciliation {
 }
 
 extension ReconcileStep {
-    /// The result of a step, in words.
+    /// The result of a step as a sentence.
     fileprivate func sentence(_ counts: StepCounts) -> String {
         switch self {
         case .boundaries:

@@ -7,24 +7,23 @@ import Ledger
 import Machine
 import PrivatePostgres
 
-/// The installation's key file: 64 hexadecimal digits, readable only by the owner. Created on first
-/// use.
+/// The file with the installation's key: 64 hexadecimal digits, readable only by the owner. It is created on first use.
 struct SecretKeyFile: Sendable {
     let path: String
-    /// The folder to create with the first key, if it is Deed's own.
+    /// The folder to create together with the first key, if it is Deed's own folder.
     var folder: String?
-    /// The owner of a new key that root creates. By default, the folder's owner.
+    /// The owner of a new key that root creates. The default is the folder's owner.
     var owner: ServiceUser?
 
     /// The next key during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
-    /// The key, followed by earlier keys that may have sealed or signed what is still stored.
+    /// The key, followed by earlier keys with which stored data may have been sealed or signed.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// The earlier keys, each in its own file. Only they can verify what they signed.
+    /// The earlier keys, each in a separate file. Only they can verify what was signed with them.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -36,7 +35,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before keys had names, there was only one old key.
+            // Before keys had names, there could only be one old key.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -46,8 +45,8 @@ struct SecretKeyFile: Sendable {
         return keys
     }
 
-    /// Replaces the key with a new one once `reseal` has sealed everything under it. If the process
-    /// dies in between, the files still open everything, and the next call continues.
+    /// Replaces the key with a new one once `reseal` has sealed everything with it. If the process dies in between, the
+    /// key files can still open everything, and the next call continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
@@ -66,7 +65,7 @@ struct SecretKeyFile: Sendable {
         syncFolder(of: path)
     }
 
-    /// The key. Creates a missing one, unless something was signed with it before.
+    /// The key. If it is missing, it is created, unless something was signed with it before.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
@@ -79,7 +78,7 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// The key, or `nil` if it was never created.
+    /// The key; `nil` if it was never created.
     private func read() throws(CommandEnd) -> SecretKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -104,8 +103,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Ends the program if its current user may not read an existing key. Otherwise, this would
-    /// only be noticed when the first credentials are opened.
+    /// Ends the program if the key exists but the user it will run as may not read it. Otherwise, this would be noticed
+    /// only when credentials are first opened.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw unreadable(by: user)
@@ -124,7 +123,7 @@ struct SecretKeyFile: Sendable {
         return stat(path, &found) == 0 && found.st_uid != 0 ? ServiceUser(id: found.st_uid) : nil
     }
 
-    /// Creates the complete file in one step, so that two processes get the same key.
+    /// Creates the complete file in a single step, so that two processes end up with the same key.
     private func make() throws(CommandEnd) {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
@@ -157,13 +156,12 @@ extension Option {
 }
 
 extension Invocation {
-    /// The installation's key, created if `making`. To check signatures, it must exist.
+    /// The installation's key. It is created if `making` is true. Checking signatures requires an existing key.
     func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
         try secretKeyFile.key(making: making)
     }
 
-    /// The key for signing. Creates a missing key, unless sealed data shows that there was one, which is
-    /// then lost.
+    /// The key for signing. If it is missing, it is created, unless sealed data shows that a key existed and was lost.
     func signingKey() throws(CommandEnd) -> SecretKey {
         if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
         let database = try database()
@@ -171,7 +169,7 @@ extension Invocation {
         return try secretKey(making: !hasSealed(database))
     }
 
-    /// True when in doubt: an earlier release's schema may lack the tables.
+    /// True when in doubt: the schema of an earlier release may lack the tables.
     private func hasSealed(_ database: Database) -> Bool {
         var view = OperatorsView(database.serviceConnection)
         if let found = try? view.hasSealed() { return found }
@@ -179,7 +177,7 @@ extension Invocation {
         return (try? schema.found()) != 0
     }
 
-    /// The installation's key and its predecessors, for checking signatures.
+    /// The installation's key and its predecessors, for verifying signatures.
     func secretKeys() throws(CommandEnd) -> [SecretKey] {
         try secretKeyFile.keys(making: false)
     }
@@ -193,7 +191,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// Like `keys`, but throws only the reason.
+    /// Like `keys`, but the error contains only the reason.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)

@@ -72,7 +72,7 @@ let serveCommand = CommandSpec(
     let webhooks = try invocation.webhookSettings()
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
-    // Release the lock last: its next holder must find the database stopped.
+    // The lock is released last: by then, the database must have stopped, for the next process that takes the lock.
     defer { withExtendedLifetime(lock) {} }
     try starting { () throws(StartError) in try settings.claimAddresses() }
     if let user, !user.become() {
@@ -104,7 +104,7 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The user who serves, if root started this. The data folder then belongs to that user.
+    /// The user who runs the service if root started it. The data folder then belongs to that user.
     fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
         do throws(PrivatePostgresError) {
             return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])
@@ -113,7 +113,7 @@ extension Invocation {
         }
     }
 
-    /// The lock on the data folder; `nil` for an operator's own database.
+    /// The lock on the data folder; `nil` if the operator provides the database.
     fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         let settings = Settings(self)
         if settings.databaseURL != nil { return nil }
@@ -127,7 +127,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Logs additional trusted roots, to let operators know about them.
+    /// Logs the additional trusted roots, so that operators know about them.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

@@ -3,7 +3,7 @@ import Commands
 import HTTPServer
 
 extension Invocation {
-    /// The listening address. It is checked before anything starts.
+    /// The address to listen on. It is checked before anything starts.
     func listenAddress(_ name: String = "listen") throws(CommandEnd) -> String? {
         guard let text = self[name] else { return nil }
         var settings = ServerSettings()
@@ -66,7 +66,7 @@ extension ServerSettings {
         }
     }
 
-    /// The operators' server; `nil` unless it has its own address.
+    /// The settings of the operators' server; `nil` unless it has a separate address.
     fileprivate init?(operationsOf invocation: Invocation) throws(CommandEnd) {
         guard let address = try invocation.listenAddress("operations-listen") else { return nil }
         self.init()

@@ -126,7 +126,7 @@ extension Invocation {
         return role
     }
 
-    /// Runs `body` with the person whose address is the argument.
+    /// Runs `body` with the person whose e-mail address is the argument.
     fileprivate func withPerson(
         in project: ProjectID? = nil,
         _ body: (People, Person) throws(CommandEnd) -> Void

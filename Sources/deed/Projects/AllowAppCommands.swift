@@ -56,7 +56,7 @@ extension Invocation {
 }
 
 extension AppAllowances {
-    /// The allowances in words, for a list.
+    /// The allowed apps in words, for a list.
     var words: String {
         let named = apps.map(\.id.text)
         if isAny { return (["any"] + named).joined(separator: ", ") }

@@ -65,7 +65,7 @@ private let removeAppCommand = CommandSpec(
 }
 
 extension Option {
-    /// The flags that name an app, with each store's own word for it.
+    /// The flags that identify an app, each named after the store's own term.
     static let app =
         storeProfiles.map {
             value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
@@ -81,7 +81,7 @@ extension Invocation {
         return AppKey(store: store.store, id: try requiredID(store.appFlag.name))
     }
 
-    /// The store of the named app.
+    /// The store of the app given by the flags.
     private func store() throws(CommandEnd) -> any StoreProfile {
         let named = storeProfiles.filter { self[$0.appFlag.name] != nil }
         let wanted = try wantedStore()
@@ -97,7 +97,7 @@ extension Invocation {
         throw usage("name one app with \(flags)")
     }
 
-    /// The store that a flag names, if any.
+    /// The store given by a flag, if any.
     func wantedStore() throws(CommandEnd) -> (any StoreProfile)? {
         guard let name = self["store"] else { return nil }
         guard let profile = storeProfiles.first(where: { $0.store.rawValue == name }) else {
@@ -107,7 +107,7 @@ extension Invocation {
         return profile
     }
 
-    /// The change that the flags describe. Missing flags change nothing.
+    /// The change described by the flags. Missing flags leave their settings unchanged.
     fileprivate func appChange(of store: Store) throws(CommandEnd) -> AppChange {
         var change = AppChange()
         if store != .unnamed {
@@ -157,7 +157,7 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// A risk to warn about: credentials used with a store on this machine.
+    /// A risk to warn about: the credentials are used with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return

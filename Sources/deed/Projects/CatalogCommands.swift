@@ -89,7 +89,7 @@ private let applyCatalogCommand = CommandSpec(
         var shown = try live.useCases.catalogs.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
-            // Applies exactly what was shown, or nothing.
+            // Applies exactly what was shown, or nothing at all.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
             let step = try live.useCases.fulfil(
                 live.useCases.catalogs.applying(approved, to: project, by: sender))
@@ -119,7 +119,7 @@ extension Invocation {
         }
     }
 
-    /// Reads a catalog file that should replace another catalog. Prints all of its problems.
+    /// Reads a catalog file that is meant to replace another catalog. Prints all problems in it.
     fileprivate func contents(
         of bytes: [UInt8], after old: Catalog
     ) throws(CommandEnd) -> CatalogFile.Contents {
@@ -148,7 +148,7 @@ extension URL {
 }
 
 extension Ledger {
-    /// Updates the rows that other programs read, so that they are current when the command ends.
+    /// Updates the rows that other programs read, so that they are up to date when the command ends.
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
@@ -169,7 +169,7 @@ extension Catalogs {
         return try preview(step, of: project)
     }
 
-    /// The step and who gains or loses by it. Shows progress while counting.
+    /// The step, with the customers who gain or lose by it. Shows progress while counting.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

@@ -3,12 +3,12 @@ import Commands
 import Core
 import Service
 
-/// A catalog file's changes, and the customers whom they affect.
+/// The changes in a catalog file, and the customers affected by them.
 struct CatalogPreview {
     let step: CatalogStep
     let counts: AccessCounts
 
-    /// The preview once the step is applied.
+    /// The preview, updated once the step has been applied.
     func applied(_ step: CatalogStep) -> CatalogPreview {
         CatalogPreview(step: step, counts: counts)
     }
@@ -47,7 +47,7 @@ struct CatalogPreview {
 }
 
 extension AccessTally {
-    /// `3 (ad_free 3, pro 1)`
+    /// Formatted like `3 (ad_free 3, pro 1)`.
     fileprivate var text: String {
         let parts = byEntitlement.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return parts.isEmpty ? "0" : "\(customers) (\(parts.joined(separator: ", ")))"
@@ -63,7 +63,7 @@ extension AccessCounts.Concerned {
 }
 
 extension CatalogChange {
-    /// `~ product com.example.pro: level`
+    /// Formatted like `~ product com.example.pro: level`.
     fileprivate var line: String {
         let sign =
             switch kind {

@@ -6,8 +6,7 @@ import JSON
 import StoreAccess
 
 extension Option {
-    /// An app's credentials. Secrets come from files, because every user of the machine can read
-    /// arguments.
+    /// An app's credentials. Secrets are read from files, because every user of the machine can see arguments.
     static let credentials: [Option] =
         storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
         + [
@@ -60,7 +59,7 @@ private let rotateSecretCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Makes a key if there is none.
+    /// Creates a key if there is none.
     fileprivate func replaceLostKey() throws(CommandEnd) {
         let file = secretKeyFile
         if fileExists(file.path) {
@@ -82,7 +81,7 @@ extension Invocation {
         }
     }
 
-    /// The change that the flags describe. Missing flags change nothing.
+    /// The change described by the flags. Missing flags leave their settings unchanged.
     func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
         let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)
         let foreign = storeProfiles.filter { $0.store != store }.flatMap(\.credentials)
@@ -123,7 +122,7 @@ extension Invocation {
 }
 
 extension String {
-    /// Editors add a line end that is not part of the secret.
+    /// The text without the line end that editors add, which is not part of the secret.
     var trimmingLineEnds: String {
         var text = self[...]
         while let last = text.last, last.isNewline { text.removeLast() }

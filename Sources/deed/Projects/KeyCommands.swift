@@ -98,7 +98,7 @@ private let revokeKeyCommand = CommandSpec(
 extension Invocation {
     fileprivate func keyID() throws(CommandEnd) -> KeyID {
         let text = positional(0) ?? ""
-        // The error does not repeat the text, because anyone might read it.
+        // The error does not repeat the text, because it may be seen by anyone.
         if text.hasPrefix("deed_") {
             throw usage("that is a key, not its id; deed key list shows the ids")
         }
@@ -136,8 +136,8 @@ extension Invocation {
                 .with("overlap_until", old.flatMap(\.limits.expires).map { .string($0.text) }),
             text: new.text)
         if isJSON { return }
-        // On standard error, to leave the key alone on standard output:
-        // DEED_KEY=$(deed key create --role reader)
+        // Printed on standard error, so that standard output contains only the key: DEED_KEY=$(deed key create --role
+        // reader)
         let end = limits.expires.map { " It ends at \($0.text)." } ?? ""
         printError("The key is shown only this once. Its id is \(new.key).\(end)")
         if let old, let last = old.limits.expires {

@@ -121,7 +121,7 @@ extension Invocation {
         }
     }
 
-    /// `coins=100/1000,gems=none`
+    /// Parses a list like `coins=100/1000,gems=none`.
     fileprivate func creditLimits() throws(CommandEnd) -> [CurrencyID: CreditLimit?] {
         var limits: [CurrencyID: CreditLimit?] = [:]
         for part in self["credit-limit"]?.split(separator: ",") ?? [] {
@@ -133,7 +133,7 @@ extension Invocation {
         return limits
     }
 
-    /// `pro=P30D,*=P7D,gold=none`
+    /// Parses a list like `pro=P30D,*=P7D,gold=none`.
     fileprivate func supportLimits() throws(CommandEnd) -> [EntitlementID: CalendarDuration?] {
         var limits: [EntitlementID: CalendarDuration?] = [:]
         for part in self["support-limit"]?.split(separator: ",") ?? [] {
@@ -173,7 +173,7 @@ extension Invocation {
 }
 
 extension ProjectSettings {
-    /// How much back ends may add per call and per day.
+    /// The most that back ends may add per call and per day.
     private var limits: String {
         creditLimits.sorted { $0.key < $1.key }
             .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")

@@ -2,13 +2,14 @@ import Commands
 import Glibc
 import PrivatePostgres
 
-/// A folder held open while files in it are read and written. It stays the same even if its owner
-/// changes the path meanwhile, which matters when root works in an ordinary user's folder.
+/// A folder that is held open while files in it are read and written. It stays the same folder even if its owner
+/// changes the path in the meantime, which matters when root works in an ordinary user's folder.
 struct HeldFolder: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the folder. If it is missing, it is created with its parent's owner and closed to others.
+    /// Opens the folder. If it is missing, it is created with the same owner as its parent, and other users cannot
+    /// enter it.
     init(making path: String) throws(CommandEnd) {
         let isMade = mkdir(path, 0o700) == 0
         if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }
@@ -24,8 +25,8 @@ struct HeldFolder: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Writes a file completely or not at all. An existing file keeps its owner and mode. A new one
-    /// gets the folder's owner.
+    /// Writes a file completely or not at all. An existing file keeps its owner and mode. A new file gets the folder's
+    /// owner.
     borrowing func replace(_ name: String, with text: String) throws(CommandEnd) {
         var (folder, found) = (stat(), stat())
         fstat(descriptor, &folder)
@@ -60,7 +61,7 @@ struct HeldFolder: ~Copyable {
         fsync(descriptor)
     }
 
-    /// A small file's first line; `nil` if there is no file.
+    /// The first line of a small file; `nil` if there is no such file.
     borrowing func line(of name: String) throws(CommandEnd) -> String? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }

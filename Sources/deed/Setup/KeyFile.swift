@@ -3,20 +3,20 @@ import Core
 import Foundation
 import Service
 
-/// The file of a key that a set-up creates.
+/// The file for a key that the set-up creates.
 struct KeyFile {
     let folder: String
     let role: Role
 
     var path: String { "\(folder)/\(role.rawValue)" }
 
-    /// The stored key; `nil` if there is no file or folder.
+    /// The stored key; `nil` if the file or its folder is missing.
     func text() throws(CommandEnd) -> String? {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Creates the key. Its text is on disk before the key works, so no working key is lost if the
-    /// process is killed.
+    /// Creates the key. Its text is written to disk before the key becomes valid, so that a valid key is never lost if
+    /// the process is killed.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

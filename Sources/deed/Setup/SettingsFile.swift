@@ -1,7 +1,7 @@
 import Commands
 import Glibc
 
-/// A settings file that systemd and shells can read: `DEED_LISTEN="127.0.0.1:8080"`.
+/// A settings file that systemd and shells can read, with lines such as `DEED_LISTEN="127.0.0.1:8080"`.
 struct SettingsFile {
     private static let mark = "# Written by deed setup, which can be run again."
 
@@ -9,17 +9,17 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
-    /// The current text; empty if there is no file.
+    /// Reads the file. The text is empty if there is no file.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         text = fileExists(path) ? try readFile(path) : nil
         lines = (text ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// Whether a set-up wrote it.
+    /// Whether the file was written by a set-up.
     var isSetUp: Bool { lines.contains(SettingsFile.mark) }
 
-    /// Whether nothing has changed since it was read.
+    /// Whether the text is the same as when the file was read.
     var isUnchanged: Bool { text != nil && text == newText }
 
     var newText: String { lines.map { $0 + "\n" }.joined() }
@@ -41,7 +41,7 @@ struct SettingsFile {
         }
     }
 
-    /// In double quotes, systemd and shells give these four characters a special meaning.
+    /// These four characters have a special meaning to systemd and shells, even in double quotes.
     private static func quoted(_ value: String) -> String {
         let plain = value.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-@[]".contains($0))

@@ -8,8 +8,8 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// Sets up an installation from answers. Each step checks whether it is already done, so an
-/// interrupted set-up continues where it stopped.
+/// Sets up an installation according to the answers. Each step checks whether it is already done, so an interrupted
+/// set-up continues where it stopped.
 struct Setup: Sendable {
     static let keyName = "made by deed setup"
 
@@ -21,12 +21,12 @@ struct Setup: Sendable {
         self.place = place
     }
 
-    /// The steps, determined without changing anything.
+    /// Determines the steps without changing anything.
     func plan() throws(CommandEnd) -> [SetupStep] {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
         if let folder = answers.keysFolder {
-            // A support desk's key is created once there are limits for it.
+            // The key for a support desk is created once limits are set for it.
             for role in [Role.reader, .backend, .admin] {
                 steps.append(try keyStep(role, in: folder, found))
             }
@@ -37,13 +37,13 @@ struct Setup: Sendable {
         return steps
     }
 
-    /// Performs the remaining steps. An error also reports what was done before it.
+    /// Performs the remaining steps. If one fails, the error also reports what was done before.
     func perform(_ plan: [SetupStep], isTelling: Bool) throws(CommandEnd) {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // Keep the database open until the last step; otherwise, a private one would start and
-            // stop at each step.
+            // The database is kept open until the last step. Otherwise, a private one would start and stop at each
+            // step.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -66,7 +66,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of Deed with the answers as settings.
+    /// A call of Deed that has the answers as its settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(
@@ -131,7 +131,7 @@ extension Setup {
     private func projectStep(_ found: FoundDatabase) -> SetupStep {
         let project = answers.project
         if found.project != nil { return .isThere("project", project.text) }
-        // A database's first project cannot take an app from another project.
+        // In a new database, the first project cannot take an app away from another project.
         let isFirst = found.hasNoProject
         let more = isFirst ? ", the first one, whose admin keys may add any app" : ""
         let invocation = invocation

@@ -6,19 +6,19 @@ import HTTPServer
 import Machine
 import PrivatePostgres
 
-/// Answers to the five questions about an installation.
+/// The answers to the five questions about an installation.
 struct SetupAnswers {
-    /// The database's address; `nil` for a private database in the data folder.
+    /// The address of the database; `nil` for a private database in the data folder.
     let databaseURL: String?
     let listen: String
     let project: ProjectID
-    /// Where to write keys, one for each role; `nil` for no keys.
+    /// The folder for the keys, one for each role; `nil` if no keys are to be written.
     let keysFolder: String?
-    /// The nightly reconciliation's time in UTC; `nil` for none.
+    /// The time of the nightly reconciliation, in UTC; `nil` for none.
     let nightly: String?
 
-    /// Takes answers from the flags and asks a person for the rest. If no person is asked, the current
-    /// settings apply, or else the defaults.
+    /// Takes answers from the flags and asks a person for the others. If there is no person to ask, the current
+    /// settings are kept, and the defaults are used for any that are missing.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -66,8 +66,7 @@ extension SetupAnswers {
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// To create a private database, PostgreSQL's programs must be installed, and there must be a
-    /// user to run them.
+    /// Creating a private database requires PostgreSQL's programs, and a user who can run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
@@ -80,7 +79,7 @@ extension SetupAnswers {
         }
     }
 
-    /// A new address must be free.
+    /// If the address is new, it must be free.
     private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
         var server = ServerSettings()
         server.listen = text
@@ -95,7 +94,7 @@ extension SetupAnswers {
         do throws(ServerError) {
             try server.checkFree()
         } catch {
-            // Other faults may be gone when the server starts. If not, it reports them then.
+            // Other faults may be gone by the time the server starts. If not, the server reports them.
             guard case .addressTaken = error else { return text }
             throw .refused(
                 code: "address_taken", sentence: "\(error.description).")
@@ -116,7 +115,7 @@ extension SetupAnswers {
 }
 
 extension String {
-    /// Asks until an answer is acceptable, and says why others are not. An empty line accepts the
+    /// Asks until the answer is acceptable, and explains what is wrong with the others. An empty line accepts the
     /// suggestion.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
@@ -131,7 +130,7 @@ extension String {
         }
     }
 
-    /// The text with an `x` for each character of a password.
+    /// The text with each character of a password replaced by `x`.
     var withoutPasswords: String {
         var bytes = Array(utf8)
         for range in passwordRanges(in: bytes) {

@@ -39,7 +39,7 @@ let setupCommand = CommandSpec(
     invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
 }
 
-/// Inspects the machine. Errors add that nothing was changed.
+/// Inspects the machine. Any error also says that nothing was changed.
 private func changingNothing<Answer>(
     _ body: () throws(CommandEnd) -> Answer
 ) throws(CommandEnd) -> Answer {

@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 extension Setup {
-    /// Commands for the person to run next, in one shell.
+    /// The commands that the person should run next, all in one shell.
     var commands: [String] {
         let program = Setup.program
         let first =
@@ -45,7 +45,7 @@ extension Setup {
         ]
     }
 
-    /// The server's address on this machine. With a wildcard address, it also listens locally.
+    /// The server's address on this machine. A server on a wildcard address also listens locally.
     private var url: String {
         let colon = answers.listen.lastIndex(of: ":") ?? answers.listen.endIndex
         let (host, port) = (answers.listen[..<colon], answers.listen[colon...])
@@ -56,7 +56,7 @@ extension Setup {
         }
     }
 
-    /// `deed` if a shell finds this program by that name, otherwise its path.
+    /// `deed` if a shell finds this program under that name, otherwise the program's path.
     private static var program: String {
         let own =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "deed"
@@ -67,7 +67,7 @@ extension Setup {
     }
 }
 
-/// The text quoted as a single shell word.
+/// The text, quoted so that a shell reads it as a single word.
 func shellWord(_ text: String) -> String {
     let isPlain = text.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))

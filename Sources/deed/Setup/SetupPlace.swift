@@ -4,14 +4,14 @@ import Core
 import Foundation
 import Glibc
 
-/// Where an installation keeps its data and settings, and what its settings are.
+/// The places where an installation keeps its data and settings, and the current settings.
 struct SetupPlace {
     private static let machineSettings = "/etc/deed/environment"
     private static let machineData = "/var/lib/deed"
 
     let dataFolder: String
     let settings: SettingsFile
-    /// Whether this is the machine's own installation, which its service manager may start.
+    /// Whether this is the machine-wide installation, which the service manager may start.
     let isOfMachine: Bool
 
     init(_ invocation: Invocation) throws(CommandEnd) {
@@ -27,7 +27,7 @@ struct SetupPlace {
     var usualKeys: String { "\(dataFolder)/keys" }
 }
 
-/// The absolute path. Rejects paths that do not fit into one line of a file.
+/// The absolute path. Throws if the path does not fit on a single line of a file.
 func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> String {
     if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
         throw .usage("\(name) takes the path of a folder")

@@ -2,14 +2,14 @@ import Commands
 import Foundation
 import Machine
 
-/// The service `deed` on a machine with systemd.
+/// The `deed` service on a machine with systemd.
 struct SetupService {
     private static let folders = [
         "/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system",
         "/usr/local/lib/systemd/system",
     ]
 
-    /// `nil` if systemd does not run, or has no such service, or no user for it.
+    /// `nil` if systemd is not running, or if it lacks the service or the service's user.
     init?(_ place: SetupPlace) {
         guard place.isOfMachine, fileExists("/run/systemd/system"),
             ServiceUser(named: "deed") != nil,

@@ -1,13 +1,13 @@
 import Commands
 import JSON
 
-/// Something that an installation needs, and how to create it.
+/// One thing that an installation needs, and how to create it.
 struct SetupStep {
     /// The step's name, such as `database`.
     let name: String
-    /// What the step will do, or what exists already.
+    /// What the step will do, or what already exists.
     let text: String
-    /// Creates what is needed; `nil` if it exists already.
+    /// Creates what is needed; `nil` if it already exists.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {

@@ -48,7 +48,7 @@ extension StatusPart {
         return StatusPart("apps", lines, [("apps", .array(members))])
     }
 
-    /// The size, its growth over recent samples, and how long the free space will last.
+    /// The database's size, its growth over recent samples, and how long the free space will last.
     static func storage(_ bytes: Int64, _ done: [LastDone], free: Int64?) -> StatusPart {
         let samples = StorageSample.all(in: done)
         let now = done.first { $0.what == StorageSample.what }

@@ -81,7 +81,7 @@ extension SeenInstance {
     }
 }
 
-/// Free bytes on the database's disk; `nil` if it is on another machine.
+/// The number of free bytes on the database's disk; `nil` if the database is on another machine.
 func freeBytes(in database: Database, _ folder: String?) -> Int64? {
     (database.isPrivate ? database.dataFolder : folder).flatMap(freeBytes(in:))
 }

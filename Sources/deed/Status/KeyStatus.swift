@@ -4,7 +4,7 @@ import JSON
 extension StatusPart {
     private static let month: Int64 = 30 * 86_400_000
 
-    /// Keys that expire soon.
+    /// Keys that will expire soon.
     static func keys(
         _ states: [(project: ProjectID, state: ProjectState?)], now: Instant
     ) -> StatusPart {
@@ -16,7 +16,7 @@ extension StatusPart {
                     end <= now.advanced(byMilliseconds: month)
                 else { continue }
                 let left = span(end.milliseconds - now.milliseconds)
-                // A successor exists.
+                // The key already has a successor.
                 let remedy =
                     key.rotated == nil
                     ? "deed key rotate \(key.id) --project \(project) --expires P365D" : nil

@@ -8,7 +8,7 @@ import Service
 import StoreAccess
 
 extension Invocation {
-    /// Adds the parts that need a readable database with this release's schema.
+    /// Adds the parts that require a readable database with this release's schema.
     func addLog(
         to parts: inout [StatusPart], _ database: Database, _ view: inout OperatorsView,
         isForTests: Bool
@@ -57,7 +57,7 @@ extension StatusPart {
             [("unclaimed", .integer(count))])
     }
 
-    /// Projects that this program cannot read. Instances report unreadable customers themselves.
+    /// Projects that this program cannot read. Unreadable customers are reported by the instances themselves.
     static func unread(_ states: [(project: ProjectID, state: ProjectState?)]) -> StatusPart {
         let closed = states.filter { $0.state == nil }.map { $0.project.text }
         return StatusPart(
@@ -87,7 +87,7 @@ extension StatusPart {
             ])
     }
 
-    /// Each project's last complete reconciliation.
+    /// The last complete reconciliation of each project.
     static func nights(
         _ states: [(project: ProjectID, state: ProjectState?)], now: Instant, isForTests: Bool
     ) -> StatusPart {
@@ -117,7 +117,7 @@ extension StatusPart {
         return StatusPart("reconciled", lines, [("reconciled", .array(members))])
     }
 
-    /// The last audit, checkpoint and backup. In a young installation, none of them is late.
+    /// The last audit, checkpoint and backup. In a new installation, none of them counts as late.
     static func done(_ done: [LastDone], age: Int64) -> StatusPart {
         var lines: [StatusLine] = []
         var object = JSONObject()
@@ -136,10 +136,10 @@ extension StatusPart {
     }
 }
 
-/// More than a day and a half means that a night was missed.
+/// A longer time than this means that a nightly run was missed.
 let longestNight: Int64 = 36 * 3_600_000
 
-/// An operator's regular task, and how many milliseconds may pass before it is late.
+/// A regular task of the operator, and the number of milliseconds after which it is late.
 struct Chore {
     let what: String
     let name: String

@@ -5,7 +5,7 @@ import JSON
 import Ledger
 import Outbound
 
-/// A server's answer to the question whether it is ready.
+/// A server's answer when asked whether it is ready.
 enum ServerState: Equatable {
     case ready
     case notReady(String)
@@ -13,7 +13,7 @@ enum ServerState: Equatable {
     case speaksTLS
     case untrusted(String)
 
-    /// The state in a word for programs. An answer that makes no sense counts as not ready.
+    /// The state as a word for programs. An answer that makes no sense counts as not ready.
     var word: String {
         switch self {
         case .ready: "ready"
@@ -33,7 +33,7 @@ enum ServerState: Equatable {
     }
 }
 
-/// Where to ask a server on this machine whether it is ready.
+/// How to ask a server on this machine whether it is ready.
 struct ServerDoor {
     private static let patience = 2000
 
@@ -42,8 +42,8 @@ struct ServerDoor {
     let isExpected: Bool
     private let certificate: String?
 
-    /// Takes the address from the settings. The operators' address does not use TLS, and if there is
-    /// one, the API's server does not serve `/readyz`.
+    /// Takes the address from the settings. If operators have a separate address, it does not use TLS, and the API's
+    /// server does not serve `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -55,8 +55,8 @@ struct ServerDoor {
         isExpected = false
     }
 
-    /// The address of one of these instances, if it runs on this machine. An address on the command
-    /// line takes precedence.
+    /// The address of one of these instances, if the instance runs on this machine. An address on the command line
+    /// takes precedence.
     static func of(
         _ instances: [SeenInstance], _ invocation: Invocation
     ) throws(CommandEnd) -> ServerDoor {
@@ -73,8 +73,8 @@ struct ServerDoor {
         certificate = own.operations == nil ? own.certificate : nil
     }
 
-    /// Asks the server. With TLS, it must present exactly the configured certificate. The names in the
-    /// certificate do not matter, because the probe uses a local address.
+    /// Asks the server. If the server uses TLS, it must present exactly the configured certificate. The names in the
+    /// certificate do not matter, because the request goes to a local address.
     func ask() -> ServerState {
         let scheme = certificate == nil ? "http" : "https"
         do throws(OutboundError) {
@@ -94,7 +94,7 @@ struct ServerDoor {
         }
     }
 
-    /// A server on a wildcard address also listens locally.
+    /// The address to connect to. A server on a wildcard address also listens locally.
     private var reachable: String {
         for (all, own) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:"), (":", "127.0.0.1:")]
         where address.hasPrefix(all) { return own + address.dropFirst(all.count) }
@@ -102,10 +102,10 @@ struct ServerDoor {
     }
 }
 
-/// An instance's report about itself.
+/// What an instance reports about itself.
 struct InstanceWords {
     let version: String
-    /// The newest format of the log that its release knows. The first releases do not say.
+    /// The newest log format that the instance's release knows. The first releases do not report it.
     let format: LogFormat
     let host: String
     let listen: String
@@ -139,6 +139,6 @@ struct InstanceWords {
 }
 
 extension SeenInstance {
-    /// Whether the instance gave a sign of life recently. Each instance gives one every five seconds.
+    /// Whether the instance has recently given a sign of life, which it does every five seconds.
     var isAlive: Bool { seenAgo < 20_000 }
 }

@@ -15,7 +15,7 @@ let statusCommand = CommandSpec(
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
-    // Report a wrong address before anything else.
+    // A wrong address is reported before anything else.
     _ = try ServerDoor(invocation)
     if invocation.has("ready") { return try invocation.showReadiness() }
     if invocation.has("storage") { return try invocation.showStorage() }
@@ -54,7 +54,7 @@ extension Invocation {
     }
 }
 
-/// Everything on the status screen.
+/// Everything that the status screen shows.
 struct Status {
     private(set) var parts: [StatusPart] = []
     private var refusal: CommandEnd?
@@ -93,7 +93,7 @@ struct Status {
         try invocation.addLog(to: &parts, database, &view, isForTests: isForTests)
     }
 
-    /// Why the command fails, if something needs a person.
+    /// Why the command fails; `nil` if nothing requires a person to act.
     var end: CommandEnd? {
         if let refusal { return refusal }
         let alarms = parts.flatMap(\.lines).filter { $0.remedy != nil }

@@ -5,7 +5,7 @@ import Ledger
 
 struct StatusLine {
     let text: String
-    /// A command that helps; `nil` if the line does not need a person.
+    /// A command that helps; `nil` if the line does not require a person to act.
     var remedy: String?
 
     init(_ text: String, remedy: String? = nil) {
@@ -15,7 +15,7 @@ struct StatusLine {
 }
 
 struct StatusPart {
-    /// How many lines of one kind fit on the screen.
+    /// How many lines of one kind are shown on the screen.
     static let room = 5
 
     let name: String
@@ -28,7 +28,7 @@ struct StatusPart {
         self.members = members
     }
 
-    /// Lines that need a person come first and are never left out.
+    /// Lines that require a person to act come first and are never left out.
     var text: String {
         let alarms = lines.filter { $0.remedy != nil }
         let sorted = alarms + lines.filter { $0.remedy == nil }
@@ -86,7 +86,7 @@ extension StatusPart {
             ])
     }
 
-    /// The log's format, which only an operator raises; `nil` if the schema is older than formats.
+    /// The log's format, which only an operator can raise; `nil` if the schema is older than log formats.
     static func format(_ standing: SchemaStanding) -> StatusPart? {
         let own = LogFormat.own.number
         guard let demand = standing.demand else { return nil }

@@ -24,13 +24,13 @@ extension Invocation {
     }
 }
 
-/// The database's size, its rate of growth, and how long the disk has room for it.
+/// The database's size, its rate of growth, and how long the disk space will last.
 struct StorageGrowth {
     private static let day: Int64 = 86_400_000
 
     let bytes: Int64
     let free: Int64?
-    /// How many bytes it has grown in the preceding week; `nil` if it was not measured then.
+    /// By how many bytes it has grown in the past week; `nil` if there is no measurement from that time.
     let inWeek: Int64?
     let inMonth: Int64?
 
@@ -49,7 +49,7 @@ struct StorageGrowth {
         inMonth = growth(in: 30)
     }
 
-    /// An estimate based on the longest measured time.
+    /// An estimate based on the longest period that was measured.
     var daysUntilFull: Int64? {
         let daily = inMonth.map { $0 / 30 } ?? inWeek.map { $0 / 7 }
         guard let free, let daily, daily > 0 else { return nil }
@@ -78,7 +78,7 @@ struct StorageGrowth {
     }
 }
 
-/// A table with its indexes, the largest first.
+/// A table with its indexes, largest first.
 private struct StoredTable {
     let own: StoredRelation
     let indexes: [StoredRelation]

@@ -69,7 +69,7 @@ let storeCommands: [CommandSpec] = [
     ) { invocation throws(CommandEnd) in .testResult(try invocation.word(0, "the token")) },
 ]
 
-/// Commands that change something at the store.
+/// Commands that make changes at the store.
 let storeChangeCommands: [CommandSpec] = [
     question(
         "finish", "Tells the store that a transaction was delivered.", [.transaction],
@@ -123,8 +123,7 @@ let storeChangeCommands: [CommandSpec] = [
     },
 ]
 
-/// A command that makes one call to the store, records the signed parts of the store's answer, and
-/// prints the rest.
+/// A command that makes one call to the store, records the signed parts of the answer, and prints the rest.
 private func question(
     _ name: String, _ summary: String, _ positionals: [Positional], _ options: [Option] = [],
     example: String,

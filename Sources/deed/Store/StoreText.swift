@@ -4,11 +4,11 @@ import Core
 import JSON
 import Service
 
-/// Deed's records of purchases, as of after the store's answer about them.
+/// What Deed has recorded about purchases once it has processed the store's answer.
 typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
 
 extension StoreReport {
-    /// The current standings of purchases in the store's answer.
+    /// The current standings of the purchases in the store's answer.
     func standings(
         in finds: Finds, of project: ProjectID
     ) throws(CommandEnd) -> KnownStandings {
@@ -21,7 +21,7 @@ extension StoreReport {
         return known
     }
 
-    /// The `--json` output of commands about the store.
+    /// The `--json` output of the store commands.
     func json(_ known: KnownStandings) -> JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
@@ -30,7 +30,7 @@ extension StoreReport {
         return .object(object)
     }
 
-    /// One line for each thing that the call returned.
+    /// One line for each item that the call returned.
     func text(of call: StoreCall, _ known: KnownStandings) -> String {
         let lines = remark.lines + items.map { $0.line(known) }
         if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }
@@ -39,7 +39,7 @@ extension StoreReport {
 }
 
 extension StoreCall {
-    /// The text to print if a call returned nothing.
+    /// The text to print if the call returned nothing.
     fileprivate var wordsForNothing: String {
         switch self {
         case .finish: "The store counts it as delivered"

@@ -20,7 +20,7 @@ extension Invocation {
         }
     }
 
-    /// Changes the webhook in the first argument and shows it.
+    /// Changes the webhook named by the first argument and shows it.
     func changeWebhook(
         _ wish: (Webhooks, WebhookID, ProjectID, Sender) -> Wish<WebhookAnswer>
     ) throws(CommandEnd) {
@@ -32,13 +32,13 @@ extension Invocation {
         }
     }
 
-    /// The service has its own list of allowed addresses.
+    /// Reminds the person that the service has its own list of allowed addresses.
     func remindOfService() {
         if isJSON || self["webhook-allow"] == nil { return }
         printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
-    /// The change that the flags describe. Missing flags change nothing.
+    /// The change described by the flags. Missing flags leave their settings unchanged.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
         let reach = try webhookSettings().reach
