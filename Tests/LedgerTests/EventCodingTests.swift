@@ -14,20 +14,10 @@ struct EventCodingTests {
         ("key.created", 1, #"{"key":"k_1","role":"backend","name":"lobby","digest":"00ff"}"#),
         ("key.revoked", 1, #"{"key":"k_1","digest":"00ff","at":"2026-11-20T19:21:00.000Z"}"#),
         (
-            "key.revoked", 2,
-            #"{"key":"k_1","digest":"00ff","at":"2026-11-20T19:21:00.000Z","#
-                + #""reason":"it leaked","ticket":"T-9"}"#
-        ),
-        (
             "catalog.changed", 1,
             #"{"version":2,"catalog":{"products":[{"id":"season","kind":"non_renewing","#
                 + #""duration":"P3M","stacking":"extend","entitlements":["season"]}],"#
                 + #""entitlements":{},"currencies":{},"original_app_version":[]}}"#
-        ),
-        (
-            "catalog.changed", 2,
-            #"{"version":3,"catalog":{"products":[],"entitlements":{},"currencies":{},"#
-                + #""original_app_version":[]},"reason":"an empty shop","ticket":"T-4"}"#
         ),
         (
             "app.set", 1,

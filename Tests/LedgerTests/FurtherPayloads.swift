@@ -3,6 +3,16 @@ extension EventCodingTests {
     /// payloads all have it or all lack it.
     static let furtherPayloads: [(type: String, format: Int16, payload: String)] = [
         (
+            "key.revoked", 2,
+            #"{"key":"k_1","digest":"00ff","at":"2026-11-20T19:21:00.000Z","#
+                + #""reason":"it leaked","ticket":"T-9"}"#
+        ),
+        (
+            "catalog.changed", 2,
+            #"{"version":3,"catalog":{"products":[],"entitlements":{},"currencies":{},"#
+                + #""original_app_version":[]},"reason":"an empty shop","ticket":"T-4"}"#
+        ),
+        (
             "project.changed", 1,
             #"{"transfer":"keep","cool_down":"P1D","order_lifetime":"P7D","#
                 + #""support_limits":{"*":"P7D","pro":"P30D"}}"#

@@ -31,7 +31,7 @@ struct SettingsPage {
         ).response()
     }
 
-    /// What the list says of the key, whoever made the address.
+    /// Only if the list says so, too: anyone can write an address.
     private var done: Markup {
         let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
         guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }
