@@ -138,7 +138,11 @@ private struct FindQuestion {
             UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 2), row: "names")
         case .customers:
             UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0), row: "customers")
-        case .event, .ticket: UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0))
+        case .event: UnreadSubject(project.text, rows.text(row, 1), rows.text(row, 0))
+        case .ticket:
+            UnreadSubject(
+                project.text, rows.text(row, 1), rows.text(row, 0),
+                row: rows.optionalInt8(row, 2) == nil ? "customer_grants" : nil)
         case .accounts(let environment):
             UnreadSubject(project.text, environment.rawValue, rows.text(row, 0), row: "customers")
         }
