@@ -121,7 +121,7 @@ struct SchemaRightsTests {
         #expect(!difference.isOutside)
         if aspect.hasPrefix("rights") {
             let remedy = try #require(
-                difference.description.components(separatedBy: "mend it: ").last)
+                difference.description.components(separatedBy: "repair it: ").last)
             try database.run(remedy)
             #expect(try differences() == [])
         }
