@@ -120,7 +120,7 @@ struct CommandTests {
                 ),
                 (
                     ["buy", "--customer", "u1", "--product", "level2", "--quantity", "2"], 2,
-                    "level2 is no consumable"
+                    "level2 is not a consumable"
                 ),
                 (["advance", "9000y"], 2, "by is \"9000y\", which is after the year 9999"),
                 (["advance", "40days"], 2, "by is \"40days\"; write a length like 40d"),

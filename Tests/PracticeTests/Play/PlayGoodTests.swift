@@ -34,7 +34,7 @@ struct PlayGoodTests {
     func again() throws {
         var life = try PlayedLife()
         try life.take(.buy, "coins.100")
-        #expect(life.refusal(.buy, "coins.100").contains("owns coins.100 already"))
+        #expect(life.refusal(.buy, "coins.100").contains("already owns coins.100"))
         try life.take(.finish, "coins.100")
         try life.take(.buy, "coins.100")
     }

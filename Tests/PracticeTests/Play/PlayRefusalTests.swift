@@ -29,7 +29,7 @@ struct PlayRefusalTests {
     static let rows = [
         Row("", "buy", "buy needs a product"),
         Row("", "buy pro:mothly", "the nearest is pro:monthly"),
-        Row("", "buy moon", "sells no moon here; it sells pro:monthly"),
+        Row("", "buy moon", "sells no moon in Google Play; it sells pro:monthly"),
         Row("", "buy pro:monthly quantity=2", "its quantity must be 1"),
         Row("", "buy level2 quantity=2", "sold one at a time"),
         Row("", "buy level2 offer=trial", "is not a subscription"),
@@ -41,7 +41,7 @@ struct PlayRefusalTests {
         Row(
             "buy pro:monthly,finish,cancel,days 40", "buy pro:monthly offer=trial",
             "u1 had pro before"),
-        Row("buy sequel", "buy sequel", "owns sequel already"),
+        Row("buy sequel", "buy sequel", "already owns sequel"),
         Row("", "buy sequel pending", "is a pre-order"),
         Row("", "approve", "is waiting for payment"), Row("", "cancel", "has no subscription"),
         Row("buy pro:monthly,cancel", "cancel", "cancelled already"),
