@@ -1,7 +1,7 @@
 /// A value that is shared by its copies until one of them is changed. Copying costs one reference
 /// count, no matter how large the value is.
 package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
-    /// `@unchecked Sendable` is safe because the value is changed only while it has a single
+    /// `@unchecked Sendable`: safe, because the value is changed only while it has a single
     /// reference.
     private final class Box: @unchecked Sendable {
         var value: Value

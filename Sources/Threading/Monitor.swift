@@ -5,7 +5,7 @@ package enum Wake { case none, one, all }
 
 /// A value that threads change under a lock and can wait for.
 ///
-/// `@unchecked Sendable` is safe because the value is accessed only between `lock` and `unlock`.
+/// `@unchecked Sendable`: safe, because the value is accessed only between `lock` and `unlock`.
 package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
