@@ -62,7 +62,10 @@ struct PlayCommandTests {
                     "--url sets the store's address"
                 ),
                 (["show", "--store", program.url], 2, "--store is now called --url"),
-                (["change", "--when", "soon", "--product", "pro"] + google, 2, "when has an unknown value"),
+                (
+                    ["change", "--when", "soon", "--product", "pro"] + google, 2,
+                    "when has an unknown value"
+                ),
             ]
             for (words, code, sentence) in cases {
                 let finished = try run(
