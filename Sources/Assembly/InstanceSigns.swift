@@ -38,7 +38,7 @@ struct InstanceSigns: Sendable {
             }
     }
 
-    /// The report. `obstacles` are those that `/readyz` shows. They are `nil` while the servers are not running yet.
+    /// The report. `obstacles` lists the same obstacles as `/readyz`, and is `nil` before the servers run.
     func says(_ obstacles: [String]) -> JSON? {
         guard let servers = servers.change(wake: .none, { $0 }) else { return nil }
         let unread = parts.live.ledger.unreadStreams

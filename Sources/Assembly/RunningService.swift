@@ -155,7 +155,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// All jobs of a service: the given ones, and those that only need the parts.
+    /// All jobs of a service: the given ones, and the jobs that only need the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)

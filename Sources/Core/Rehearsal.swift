@@ -29,7 +29,7 @@ package struct Rehearsal: Sendable {
 }
 
 extension Command {
-    /// The customers whom the command concerns: its own customer, followed by those that it names.
+    /// The customers whom the command concerns: its own customer, followed by the customers that it names.
     /// Keepers of unclaimed purchases are not included.
     package var concerned: [CustomerID] {
         [stream.customer] + customers.filter { !$0.isReserved && !bystanders.contains($0) }

@@ -44,7 +44,7 @@ struct Outbox: Sendable {
         var skipped: Int64
         /// Whether some of the customer's messages are in memory.
         var isLoaded = false
-        /// Whether the customer may have more events than those that were loaded.
+        /// Whether the customer may have more events than the loaded ones.
         var isMore = false
     }
     static let waitingLimit = 1000

@@ -52,7 +52,7 @@ struct Contents: Sendable {
     var unread: [EvidenceKind] = []
     /// When the licence for a volume purchase expires.
     var licenceEnds: Instant?
-    /// All members of a signed statement, including those that this release does not understand.
+    /// All members of a signed statement, including members that this release does not understand.
     var members: JSONObject?
 }
 

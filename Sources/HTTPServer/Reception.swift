@@ -36,7 +36,7 @@ final class Reception: Sendable {
     /// The minimum pause after such a search, in milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
-    /// The number of connections handed to MHD, including those that it does not serve yet.
+    /// The number of connections handed to MHD, including connections that it does not serve yet.
     private let admitted = Atomic(0)
     private let resuming = Atomic(0)
     private let bodyBytes = Atomic(0)
@@ -112,7 +112,7 @@ final class Reception: Sendable {
         metrics.gauge("deed_http_workers", "Workers in all.") { Int64(workers) }
     }
 
-    /// The maximum number of open connections, including those that only get an error and those that replace others.
+    /// The maximum number of open connections, including connections that only get an error or replace others.
     var capacity: Int { limit + 2 * Reception.headroom }
 
     func pool(_ room: Room) -> WorkerPool {

@@ -125,7 +125,7 @@ package final class Server: Sendable {
         return true
     }
 
-    /// Waits for requests in flight, and for those that clients on idle connections may just have sent. It polls, so
+    /// Waits for requests in flight, and for requests that clients on idle connections may just have sent. It polls, so
     /// that requests need not signal when they end.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()

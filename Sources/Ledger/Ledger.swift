@@ -283,7 +283,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Stops accepting commands and reads, and finishes those that are waiting. Returns false if the database hung
+    /// Stops accepting commands and reads, and finishes the waiting ones. Returns false if the database hung
     /// until the time limit.
     @discardableResult
     package func close() -> Bool {

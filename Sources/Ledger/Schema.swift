@@ -102,7 +102,7 @@ package struct Schema: ~Copyable {
     }
 }
 
-/// A database's schema and log, compared with those that this release knows.
+/// A database's schema and log, compared with the schema and format that this release knows.
 package struct SchemaStanding: Sendable {
     /// The newest migration; 0 if there is none.
     package let migration: Int64

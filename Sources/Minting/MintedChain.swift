@@ -1,4 +1,4 @@
-/// A root, an intermediate and a leaf, like those that a store uses.
+/// A root, an intermediate and a leaf, as a store uses them.
 package struct MintedChain: Sendable {
     package var root: MintedCertificate
     package var intermediate: MintedCertificate
@@ -27,9 +27,9 @@ package struct MintedChain: Sendable {
     }
 
     package enum Kind: Sendable {
-        /// A chain with RSA keys, like those that sign receipts.
+        /// A chain with RSA keys, which sign receipts.
         case receipts
-        /// A chain with elliptic-curve keys, like those that sign transactions.
+        /// A chain with elliptic-curve keys, which sign transactions.
         case transactions
     }
 

@@ -59,7 +59,7 @@ package struct NetworkRange: Hashable, Sendable {
     }
 }
 
-/// The addresses that requests may reach: public ones, and those that the operator allowed.
+/// The addresses that requests may reach: public ones, and any that the operator allowed.
 package struct AddressRules: Sendable {
     package let opened: [NetworkRange]
 

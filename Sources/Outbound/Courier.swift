@@ -118,7 +118,7 @@ package final class Courier: Sendable {
             round.perform()
             let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
-            // Requests that have ended make room for those that are waiting.
+            // Requests that have ended make room for waiting ones.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())

@@ -43,7 +43,7 @@ package struct OutboundRequest: Sendable {
         return texts.allSatisfy { text in text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
     }
 
-    /// Header lines for curl, including those that stop curl from adding its own.
+    /// Header lines for curl, including lines that stop curl from adding its own.
     var headerLines: [String] {
         var lines = ["Expect:"]
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {

@@ -3,7 +3,7 @@ package import JSON
 /// Writes messages for operators, as one JSON object per line. The messages never contain evidence,
 /// keys or payloads.
 package struct Log: Sendable {
-    /// Who has to act: no one, an operator at some point, or an operator immediately.
+    /// Whether an operator has to act: never, at some point, or immediately.
     package enum Level: String, Sendable { case info, warning, error }
 
     private let write: @Sendable (String) -> Void

@@ -51,7 +51,9 @@ struct EvidencePageTests {
         #expect(text.contains(Payload.bundleID))
     }
 
-    @Test("The saved bytes are those that the app handed in, and no page of the browser")
+    @Test(
+        "The saved bytes are the bytes that the app submitted, and a browser does not show them as a page"
+    )
     func saved() throws {
         let file = browser.get(try self.file(in: try proof(browser)))
         #expect(file.status == 200 && file.text == signed)

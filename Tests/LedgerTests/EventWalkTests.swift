@@ -13,7 +13,7 @@ struct EventWalkTests {
         EventCodingTests.payloads + EventCodingTests.furtherPayloads
         + EventCodingTests.mergePayloads
 
-    /// The page that describes them, and the API's list of those that calls show.
+    /// The page that describes them, and the API's list of types that calls show.
     private let page: EventPage
     private let listed: Set<String>
 

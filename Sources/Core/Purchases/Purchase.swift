@@ -10,8 +10,7 @@ package struct Purchase: Hashable, Sendable {
     private(set) var transactionIDs: [TransactionID] = []
     /// The products of its transactions, sorted and without duplicates.
     package private(set) var products: [ProductID] = []
-    /// The renewal facts that count. The prevailing one comes last, after those that no later fact
-    /// has made obsolete.
+    /// The renewal facts that no later fact has made obsolete. The prevailing one comes last.
     package private(set) var renewals: [RenewalFact] = []
     /// The news about refunds of the purchase, in chronological order.
     package private(set) var refundNews: [RefundFact] = []

@@ -95,7 +95,7 @@ extension Purchase {
     }
 
     /// Calls `body` for each product that a transaction sold: the transaction's own product and
-    /// those that it represents. The arguments are the index in the catalog and the time at which
+    /// the products that it represents. The arguments are the index in the catalog and the time at which
     /// the product itself was revoked. A family member's purchase counts unless the product
     /// excludes it.
     private func forEachSold(

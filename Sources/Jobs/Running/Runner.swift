@@ -63,7 +63,7 @@ private final class Worker: Sendable {
         var idleSince: [Int]
         /// The reason that was logged last. It is not logged again at every run.
         var reason: String?
-        /// The workers of jobs that this job keeps running, and of those that are about to end.
+        /// The workers of jobs that this job keeps running, and of jobs that are about to end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }

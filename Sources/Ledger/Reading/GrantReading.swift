@@ -43,9 +43,9 @@ extension Ledger {
 
 extension Statement {
     /// The call that lists the matching grants among the `look` newest.
-    static func listing(
+    fileprivate static func listing(
         _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
-        after last: GrantPlace? = nil, limit: Int, look: Int
+        after last: GrantPlace?, limit: Int, look: Int
     ) -> Call {
         let binds: [Bind] = [
             .text(project.text), .text(environment.rawValue),

@@ -45,7 +45,7 @@ enum KeptState {
         return SHA256.digest(Array(place.utf8) + digest).bytes
     }
 
-    /// The state; `nil` if the bytes are not those that were written.
+    /// The state; `nil` if the bytes differ from the written ones.
     static func state(
         _ content: [UInt8], digest: [UInt8], of stream: Stream, version: Int64
     ) -> CustomerState? {

@@ -32,7 +32,7 @@ final class PendingRead: Sendable {
 /// The reads that are waiting for a reader, and the reads in progress. Each has a deadline, because a reader hangs for
 /// as long as the database does.
 ///
-/// As long as it keeps up, a single reader serves all reads: those that arrive during a batch form the next one and do
+/// As long as it keeps up, a single reader serves all reads: reads that arrive during a batch form the next one and do
 /// not wake another reader. A second reader starts when many reads are waiting for busy readers. If a reader takes a
 /// long time over its batch, another one takes the waiting reads.
 final class ReadQueue: Sendable {

@@ -46,7 +46,7 @@ struct ProjectedRows {
     /// Adds the customer's own row.
     mutating func add(_ origin: Origin) { ofCustomers[0].rows += Table.customers.rows(of: origin) }
 
-    /// Adds all rows, including those that depend on the catalog.
+    /// Adds all rows, including rows that depend on the catalog.
     mutating func addAll(_ origin: Origin) {
         isWhole = true
         for place in ofCustomers.indices where ofCustomers[place].table.isByCatalog {

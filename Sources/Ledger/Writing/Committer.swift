@@ -301,7 +301,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Commits and answers the commands that can be decided. Returns those that must be decided again.
+    /// Commits and answers the commands that can be decided. Returns the commands that must be decided again.
     private mutating func attempt(
         _ errands: [Errand], isSlow: Bool
     ) throws(LedgerError) -> [Errand] {

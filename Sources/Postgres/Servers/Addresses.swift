@@ -2,7 +2,7 @@ internal import CPostgres
 import Glibc
 import Threading
 
-/// Picks a server if a URL names several: of those that accept writes, the one that was promoted most recently. An old
+/// Picks a server if a URL names several: of the writable ones, the one that was promoted most recently. An old
 /// primary that comes back also accepts writes.
 struct Addresses {
     /// How many milliseconds the other servers have to answer after one has said that it accepts writes.

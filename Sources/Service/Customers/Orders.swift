@@ -113,8 +113,7 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// A request to give the customer all purchases that carry the token, including those that are
-    /// already waiting.
+    /// A request to give the customer all purchases that carry the token, including waiting ones.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) -> Wish<TokenAnswer> {

@@ -22,7 +22,7 @@ struct OpenQuestion: Sendable {
 }
 
 extension Submissions {
-    /// Judges each piece of evidence separately, and queues those that cannot be judged yet.
+    /// Judges each piece of evidence separately, and queues the pieces that cannot be judged yet.
     func judge(
         _ request: SubmissionRequest, of stream: Stream
     ) throws(CommandError) -> JudgedPieces {
