@@ -81,6 +81,8 @@ struct MistakenCommandTests {
         Mistake("key rotate k_none", 1, "k_none"),
         Mistake("project set --support-limit ad_free=P0D", 2, "--support-limit"),
         Mistake("project set --support-limit ad_fre=P1D", 1, "ad_free"),
+        Mistake("trail --action grant.gven", 2, "grant.given"),
+        Mistake("trail --action purchase.made", 2, "--action"),
         Mistake("trail --from 2030-01-01T00:00:00Z --to 2020-01-01T00:00:00Z", 2, "--to"),
         Mistake("note add --customer anna --text _BLANK_", 2, "--text"),
         Mistake("note remove --customer anna --note n_1 --reason r", 1, "n_1"),

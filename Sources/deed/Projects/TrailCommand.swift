@@ -41,17 +41,27 @@ extension Invocation {
         var filter = TrailFilter()
         filter.actor = try id("actor")
         filter.customer = try id("customer")
-        filter.action = self["action"]
+        filter.action = try action()
         filter.ticket = try id("ticket")
         (filter.from, filter.to) = try period()
         filter.environment = try word("environment")
         return filter
     }
+
+    /// The type of an act, or a refused call such as `POST /v1/find`.
+    private func action() throws(CommandEnd) -> String? {
+        guard let action = self["action"] else { return nil }
+        let acts = EventType.allCases.filter(\.isAct).map(\.name)
+        if action.contains(" ") || acts.contains(action) { return action }
+        let hint = nearest(to: action, among: acts).map { "; the nearest type is \($0)" } ?? ""
+        throw usage(
+            "--action names neither a type of acts nor a call such as \"POST /v1/find\"\(hint)")
+    }
 }
 
 extension TrailAnswer {
     fileprivate var table: String {
-        if entries.isEmpty, next == nil { return "Nothing of \(project) fits." }
+        if entries.isEmpty, next == nil { return "No entry of \(project) matches." }
         let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
         return (entries.map { $0.line(actorNames) } + more).joined(separator: "\n")
     }
