@@ -3,7 +3,7 @@ FROM swift:6.3-bookworm AS build
 RUN apt-get update -q \
     && apt-get install -q -y --no-install-recommends \
         pkg-config libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev \
-        libjemalloc-dev \
+        libqrencode-dev libjemalloc-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY Package.swift ./
@@ -16,7 +16,7 @@ RUN swift build -c release --product deed --static-swift-stdlib \
 FROM debian:bookworm-slim
 RUN apt-get update -q \
     && apt-get install -q -y --no-install-recommends \
-        ca-certificates libpq5 libssl3 libmicrohttpd12 libcurl4 libjemalloc2 \
+        ca-certificates libpq5 libssl3 libmicrohttpd12 libcurl4 libqrencode4 libjemalloc2 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --no-create-home --shell /usr/sbin/nologin deed \
     && install -d -o deed -g deed -m 700 /var/lib/deed

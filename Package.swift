@@ -32,6 +32,8 @@ let package = Package(
             providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
 
         .target(name: "COpenAPI", exclude: ["openapi.json", "parts"]),
         .target(name: "OpenAPI", dependencies: ["COpenAPI"], swiftSettings: common),
@@ -45,6 +47,7 @@ let package = Package(
         .target(name: "Core", swiftSettings: safe),
         .target(name: "Auditing", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "Following", dependencies: ["Core"], swiftSettings: safe),
+        .target(name: "Wording", dependencies: ["Core"], swiftSettings: safe),
         .target(name: "JSON", swiftSettings: safe),
         .target(name: "Threading", swiftSettings: common),
         .target(
@@ -70,7 +73,7 @@ let package = Package(
             name: "Ledger",
             dependencies: [
                 "Auditing", "CatalogFile", "Core", "Crypto", "Following", "JSON", "Postgres", "SQL",
-                "Telemetry", "Threading",
+                "Telemetry", "Threading", "Wording",
             ],
             swiftSettings: safe),
         .target(
@@ -85,17 +88,19 @@ let package = Package(
         .target(
             name: "Feed", dependencies: ["Core", "Following", "Threading"], swiftSettings: safe),
         .target(
-            name: "Service", dependencies: ["Auditing", "Core", "Threading"], swiftSettings: safe),
+            name: "Service", dependencies: ["Auditing", "Core", "Threading", "Wording"],
+            swiftSettings: safe),
         .target(
             name: "API",
             dependencies: [
                 "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI",
-                "Service", "Telemetry", "Threading",
+                "Service", "Telemetry", "Threading", "Wording",
             ],
             swiftSettings: safe),
+        .target(name: "QRCode", dependencies: ["CQREncode"], swiftSettings: common),
         .target(
             name: "Console",
-            dependencies: ["API", "Core", "HTTPServer", "JSON", "Service"],
+            dependencies: ["API", "Core", "HTTPServer", "JSON", "QRCode", "Service"],
             resources: [.embedInCode("style.css"), .embedInCode("script.js")],
             swiftSettings: safe),
         .target(
@@ -106,18 +111,21 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "AppStore",
-            dependencies: ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
+            dependencies: [
+                "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Wording",
+            ],
             swiftSettings: safe),
         .target(
             name: "PlayStore",
             dependencies: [
                 "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Threading",
+                "Wording",
             ],
             swiftSettings: safe),
         .target(
             name: "Delivery",
             dependencies: [
-                "Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading",
+                "Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading", "Wording",
             ],
             resources: [.embedInCode("examples.json")],
             swiftSettings: safe),
@@ -125,7 +133,7 @@ let package = Package(
             name: "Jobs",
             dependencies: [
                 "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-                "Threading",
+                "Threading", "Wording",
             ],
             swiftSettings: safe),
         .target(
@@ -135,6 +143,7 @@ let package = Package(
                 "Feed", "Following", "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound",
                 "PlayStore",
                 "Postgres", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
+                "Wording",
             ],
             swiftSettings: common),
         .executableTarget(
@@ -144,6 +153,7 @@ let package = Package(
                 "Delivery", "Evidence", "Feed", "HTTPServer", "JSON", "Ledger", "Outbound",
                 "Postgres",
                 "Machine", "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
+                "Wording",
             ],
             swiftSettings: common, linkerSettings: allocator),
         // What plays a store, for tests and for people who build against Deed; `deed` links none of it.
@@ -193,7 +203,10 @@ let package = Package(
             name: "AuditingTests", dependencies: ["Auditing", "Core", "Histories"],
             swiftSettings: common),
         .testTarget(
-            name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "JSON"],
+            name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "Histories", "JSON"],
+            swiftSettings: common),
+        .testTarget(
+            name: "WordingTests", dependencies: ["AppStore", "Core", "PlayStore", "Wording"],
             swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(
@@ -205,8 +218,8 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "API", "Assembly", "Auditing", "Core", "Following", "Histories", "JSON", "Ledger",
-                "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
+                "API", "Assembly", "Auditing", "Core", "Feed", "Following", "Histories", "JSON",
+                "Ledger", "Postgres", "SQL", "Service", "Telemetry", "TestSupport", "Threading",
             ],
             swiftSettings: common),
         .testTarget(
@@ -221,7 +234,8 @@ let package = Package(
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
-                "API", "Console", "Core", "HTTPServer", "Histories", "JSON", "Minting", "Outbound",
+                "API", "Console", "Core", "HTTPServer", "Histories", "JSON", "Minting",
+                "Outbound",
                 "Service", "Telemetry", "TestSupport",
             ],
             swiftSettings: common),
@@ -245,6 +259,8 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: common),
+        .testTarget(
+            name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: common),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(
             name: "TelemetryTests", dependencies: ["JSON", "Telemetry"], swiftSettings: common),

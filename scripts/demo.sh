@@ -3,7 +3,7 @@
 # Uses root, deed, practice, listen, base, console, pace, say and fail of that script.
 
 demo_customers=(ada ben cleo dan eve fay gus hana ivan mia noa oli pia raj)
-# Their apps sell in Google Play.
+# These players buy in Google Play.
 demo_players=(pia raj)
 
 demo_stop() {
@@ -27,7 +27,7 @@ demo_await() {
     fail "$4 is not ready after a minute; its log is above"
 }
 
-# The demo's catalog: a season lasts as long as three months do in the demo, and two products are sold in Google Play, too.
+# The demo's catalog. A season lasts as long as three months do in the demo. Google Play sells two of the products.
 demo_catalog() {
     local season=P3M
     case $pace in
@@ -40,7 +40,7 @@ demo_catalog() {
         "$root/docs/examples/backend/catalog.json"
 }
 
-# Deed's answer about each entitlement of each customer, "cleo pro may use (grace)", and about coins.
+# Prints Deed's answer about each entitlement of each customer, such as "cleo pro may use (grace)", and about coins.
 demo_answers() {
     local list
     list=$(printf '"%s",' "${demo_customers[@]}")
@@ -72,14 +72,14 @@ demo_answers() {
 }
 
 demo_start() {
-    # A temporary folder: the real data folder stays as it is.
+    # A temporary folder leaves the real data folder unchanged.
     demo=$(mktemp -d "${TMPDIR:-/tmp}/deed-demo.XXXXXX")
     trap demo_stop EXIT
     trap 'say "stopping"; exit 0' INT TERM HUP
     # If root starts the demo, the database runs as another user.
     chmod 711 "$demo"
     export DEED_DATA_DIR=$demo/deed DEED_LISTEN=$listen
-    # Other settings belong to another Deed.
+    # Settings in the environment belong to another Deed.
     local name
     for name in "${!DEED_@}"; do
         case $name in
@@ -129,7 +129,7 @@ demo_live() {
     "$practice" lives run "$root/docs/examples/practice/demo-google.json" --no-jump >/dev/null
 }
 
-# What apps in Google Play do at each start: they hand in the purchases that they have.
+# Does what apps in Google Play do at each start: submits the purchases that they have.
 demo_hand_in() {
     local customer tokens
     for customer in "${demo_players[@]}"; do
@@ -165,8 +165,8 @@ notifications: pia's trial becomes a membership that she cancels, and raj pays f
 TEXT
 }
 
-# Prints each answer that differs from the last one, until the demo stops. During a renewal access can lapse until
-# its notification arrives, so an answer counts only when two looks in a row see it.
+# Prints each answer that differs from the last one, until the demo stops. During a renewal, access
+# can lapse until the notification arrives, so an answer counts only if two looks in a row see it.
 demo_watch() {
     local line name
     local look=0

@@ -24,7 +24,7 @@ COMPONENTS = ["parameters", "headers", "responses", "schemas"]
 PART = ["order", "tag", "description", "calls", "webhooks", *COMPONENTS]
 SHARED = ["openapi", "info", "servers", "securitySchemes", "kinds", "answers", *COMPONENTS]
 KIND = ["about", "x-body-limit", "security", "parameters", "responses"]
-# In the order of the description.
+# The members, in the order of the description.
 CALL = ["operationId", "tags", "summary", "description", "x-body-limit", "security", "x-roles", "parameters",
         "requestBody", "responses"]
 ANSWER = ["description", "x-codes", "headers", "content", "links", "x-evidence-codes"]
@@ -210,7 +210,7 @@ class Document:
                     raise Wrong(f"{self.files[f'{group[:-1]} {name}']}: no call uses the {group[:-1]} {name}.")
 
 
-# Objects that have a line for each member if they do not fit on one; `*` is any other name.
+# Objects that have a line for each member if they do not fit on one line. `*` is any other name.
 OPEN = {"info": {}, "tags": {}, "paths": {"*": {"*": {"responses": {}}}},
         "components": {"schemas": {"*": {"properties": {}}}, "*": {}}}
 WIDTH = 160

@@ -1,14 +1,14 @@
-# Sourced by scripts that need a private PostgreSQL: it listens only on a socket in a temporary
-# folder, and ends with the script, even if that is interrupted.
+# Sourced by scripts that need a private PostgreSQL. It listens only on a socket in a temporary folder, and ends with
+# the script, even if the script is interrupted.
 # shellcheck shell=bash
 
 say() { printf '%s\n' "== $*" >&2; }
 fail() { printf '%s\n' "error: $*" >&2; exit 1; }
 
-# Processes of the script that must end with it.
+# The script's processes that must end with it.
 owned_processes=()
 
-# Makes $scratch. At its end the script removes it and stops everything that runs on it.
+# Makes $scratch. When the script ends, it removes $scratch and stops everything that runs there.
 make_scratch() {
     scratch=$(mktemp -d -p "${TMPDIR:-/tmp}" --suffix=".$1")
     trap finish EXIT
@@ -42,7 +42,7 @@ find_postgres() {
     if [ "$(id -u)" -eq 0 ]; then as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups); fi
 }
 
-# Starts the server in $scratch, with more settings as arguments; the database NAME is then at
+# Starts the server in $scratch, with more settings as arguments. The database NAME is then at
 # "$(database_url NAME)". Only its owner and root can enter the folder of the socket.
 start_postgres() {
     say "starting PostgreSQL from $postgres_programs"

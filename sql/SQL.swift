@@ -1,22 +1,22 @@
 package import Postgres
 
-/// A step of the schema. A released one is never edited.
+/// A step of the schema. A released step is never edited.
 package struct Migration: Sendable {
     package let number: Int64
     package let name: String
     package let script: Script
-    /// Whether each of its statements is a transaction of its own, as what is done concurrently must
-    /// be. Such a migration may begin anew at any place.
+    /// Whether each statement runs in its own transaction, as a concurrent index build requires. If
+    /// such a migration is interrupted, its statements run again.
     package var isStepwise = false
 
-    /// Its statements, each of which ends a line.
+    /// The migration's statements, each of which ends with a line.
     package var steps: [Script] {
         var steps: [String] = []
         var step = ""
         let parts = String(decoding: script.text, as: UTF8.self)
             .split(separator: "$$", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated() {
-            // Between dollars is a function's body, however many statements that has.
+            // Text between dollar quotes is a function's body, which may contain several statements.
             if index % 2 == 1 {
                 step += "$$\(part)$$"
                 continue
@@ -66,15 +66,21 @@ package struct Migration: Sendable {
         Migration(
             number: 16, name: "0016_tickets", script: Script(embedded: File._016_tickets_sql),
             isStepwise: true),
+        Migration(
+            number: 17, name: "0017_factors", script: Script(embedded: File._017_factors_sql)),
+        Migration(
+            number: 18, name: "0018_catalogs", script: Script(embedded: File._018_catalogs_sql)),
+        Migration(
+            number: 19, name: "0019_figures", script: Script(embedded: File._019_figures_sql)),
     ]
 }
 
-/// The schema as the migrations make it, a line for each aspect of each object.
+/// The schema that the migrations create, with one line for each aspect of each object.
 package let schemaList = String(decoding: File.schema_txt, as: UTF8.self)
 
 private typealias File = PackageResources
 
-/// The files of `queries`, each one statement with its binds listed on top, and of `tables`.
+/// The files in `queries`, each with one statement and a list of its parameters at the top, and the files in `tables`.
 extension Statement {
     // Transactions.
     package static let begin = Statement(embedded: File.begin_sql)
@@ -99,6 +105,8 @@ extension Statement {
     package static let followShards = Statement(embedded: File.follow_shards_sql)
     package static let findChains = Statement(embedded: File.find_chains_sql)
     package static let recallStreams = Statement(embedded: File.recall_streams_sql)
+    package static let findCatalog = Statement(embedded: File.find_catalog_sql)
+    package static let insertCatalogs = Statement(embedded: File.insert_catalogs_sql)
     package static let listEditions = Statement(embedded: File.list_editions_sql)
     package static let findPlaces = Statement(embedded: File.find_places_sql)
     package static let scanShard = Statement(embedded: File.scan_shard_sql)
@@ -120,7 +128,7 @@ extension Statement {
         embedded: File.declare_unnamed_evidence_sql)
     package static let fetchUnnamedEvidence = Statement(embedded: File.fetch_unnamed_evidence_sql)
 
-    // Who has what name, and what waits for one.
+    // Names, their owners, and purchases that wait for an owner.
     package static let findPurchaseToken = Statement(embedded: File.find_purchase_token_sql)
     package static let loadHolders = Statement(embedded: File.load_holders_sql)
     package static let loadTokens = Statement(embedded: File.load_tokens_sql)
@@ -140,15 +148,21 @@ extension Statement {
     package static let listContinuing = Statement(embedded: File.list_continuing_sql)
     package static let loadWaitingCredits = Statement(embedded: File.load_waiting_credits_sql)
 
-    // What is asked.
-    package static let listCustomers = Statement(embedded: File.list_customers_sql)
+    // Figures.
+    package static let findFigurePage = Statement(embedded: File.find_figure_page_sql)
     package static let countActiveEntitlements = Statement(
         embedded: File.count_active_entitlements_sql)
     package static let countActiveProducts = Statement(embedded: File.count_active_products_sql)
+    package static let countUnclaimedPage = Statement(embedded: File.count_unclaimed_page_sql)
     package static let listEndingAccess = Statement(embedded: File.list_ending_access_sql)
     package static let listLateRefunds = Statement(embedded: File.list_late_refunds_sql)
-    package static let countEnvironmentUnclaimed = Statement(
-        embedded: File.count_environment_unclaimed_sql)
+    package static let openFigures = Statement(embedded: File.open_figures_sql)
+    package static let holdFigures = Statement(embedded: File.hold_figures_sql)
+    package static let keepFigures = Statement(embedded: File.keep_figures_sql)
+    package static let findFigures = Statement(embedded: File.find_figures_sql)
+
+    // Lookups and lists for answers.
+    package static let listCustomers = Statement(embedded: File.list_customers_sql)
     package static let listGrants = Statement(embedded: File.list_grants_sql)
     package static let listTicketGrants = Statement(embedded: File.list_ticket_grants_sql)
     package static let findNames = Statement(embedded: File.find_names_sql)
@@ -169,7 +183,7 @@ extension Statement {
     package static let listProjects = Statement(embedded: File.list_projects_sql)
     package static let listApps = Statement(embedded: File.list_apps_sql)
 
-    // What is due.
+    // Due work.
     package static let findNextBoundary = Statement(embedded: File.find_next_boundary_sql)
     package static let listDueBoundaries = Statement(embedded: File.list_due_boundaries_sql)
     package static let listStaleOrders = Statement(embedded: File.list_stale_orders_sql)
@@ -179,7 +193,7 @@ extension Statement {
     package static let listProjected = Statement(embedded: File.list_projected_sql)
     package static let markProjected = Statement(embedded: File.mark_projected_sql)
 
-    // Tables that follow from the log; the first seven are made into statements of each.
+    // Tables that follow from the log. The first seven files are templates that are filled in for each table.
     package static let writeRows = Statement(embedded: File.write_rows_sql)
     package static let removeRows = Statement(embedded: File.remove_rows_sql)
     package static let readRows = Statement(embedded: File.read_rows_sql)
@@ -190,7 +204,7 @@ extension Statement {
     package static let loadErased = Statement(embedded: File.load_erased_sql)
     package static let eraseCustomers = Statement(embedded: File.erase_customers_sql)
 
-    // Erased customers, and what is kept of any customer.
+    // Erased customers, and counts of a customer's data.
     package static let listErasures = Statement(embedded: File.list_erasures_sql)
     package static let listErasuresOf = Statement(embedded: File.list_erasures_of_sql)
     package static let listEmptying = Statement(embedded: File.list_emptying_sql)
@@ -246,7 +260,7 @@ extension Statement {
     package static let keepWebhook = Statement(embedded: File.keep_webhook_sql)
     package static let readLaterEvents = Statement(embedded: File.read_later_events_sql)
 
-    // What is asked of stores, and with what.
+    // Calls to stores, with their credentials and budgets.
     package static let findCredentials = Statement(embedded: File.find_credentials_sql)
     package static let putCredentials = Statement(embedded: File.put_credentials_sql)
     package static let forgetCredentials = Statement(embedded: File.forget_credentials_sql)
@@ -266,7 +280,7 @@ extension Statement {
     package static let findHistoryRound = Statement(embedded: File.find_history_round_sql)
     package static let keepHistoryRound = Statement(embedded: File.keep_history_round_sql)
 
-    // What goes when it is old.
+    // Deletion of old rows.
     package static let forgetEvidence = Statement(embedded: File.forget_evidence_sql)
     package static let forgetQuarantined = Statement(embedded: File.forget_quarantined_sql)
     package static let forgetHistories = Statement(embedded: File.forget_histories_sql)
@@ -309,7 +323,7 @@ extension Statement {
     package static let markTestClock = Statement(embedded: File.mark_test_clock_sql)
     package static let moveTestClock = Statement(embedded: File.move_test_clock_sql)
 
-    // People, and where they are signed in.
+    // People and their sessions.
     package static let addPerson = Statement(embedded: File.add_person_sql)
     package static let listPeople = Statement(embedded: File.list_people_sql)
     package static let putPersonRole = Statement(embedded: File.put_person_role_sql)
@@ -325,7 +339,18 @@ extension Statement {
     package static let findSession = Statement(embedded: File.find_session_sql)
     package static let endSessions = Statement(embedded: File.end_sessions_sql)
 
-    // The schema, and who reaches it.
+    // Second factors.
+    package static let findSecondFactors = Statement(embedded: File.find_second_factors_sql)
+    package static let putSecondFactor = Statement(embedded: File.put_second_factor_sql)
+    package static let putEmergencyCodes = Statement(embedded: File.put_emergency_codes_sql)
+    package static let resealSecondFactor = Statement(embedded: File.reseal_second_factor_sql)
+    package static let forgetSecondFactor = Statement(embedded: File.forget_second_factor_sql)
+    package static let useCode = Statement(embedded: File.use_code_sql)
+    package static let useEmergencyCode = Statement(embedded: File.use_emergency_code_sql)
+    package static let beginSignIn = Statement(embedded: File.begin_sign_in_sql)
+    package static let findBegunSignIn = Statement(embedded: File.find_begun_sign_in_sql)
+
+    // The schema, and the rights to it.
     package static let migrationSchema = Statement(embedded: File.migration_schema_sql)
     package static let migrationTable = Statement(embedded: File.migration_table_sql)
     package static let migrationRole = Statement(embedded: File.migration_role_sql)

@@ -22,8 +22,8 @@ extension Header {
 }
 
 extension Response {
-    /// Caches must revalidate an answer before reusing it, because access may end or be revoked at any moment.
-    /// `private`, because an answer for one key may be off limits to another.
+    /// Makes caches revalidate an answer before each reuse, because access may end or be revoked at
+    /// any moment. `private`, because an answer for one key may be off limits to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
     /// A JSON answer, with the log position up to which it is current.
@@ -60,7 +60,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement in an answer. One that was never held appears as inactive.
+/// An entitlement in an answer. An entitlement that was never held appears as inactive.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -116,7 +116,7 @@ extension GrantAnswer {
             .with("detail", sentenceOfNoChange.map(JSON.string))
     }
 
-    /// Why the grant does not make a difference; `nil` if it does.
+    /// Why the grant makes no difference; `nil` if it does.
     package var sentenceOfNoChange: String? {
         guard let source = givenAnyway else { return nil }
         let origin =
@@ -126,8 +126,8 @@ extension GrantAnswer {
             case .originalAppVersion(let app): "an early version of \(app)"
             }
         return
-            "The grant makes no difference: \(origin) gives \"\(grant.given.entitlement)\" for all of "
-            + "its time anyway."
+            "The grant makes no difference: \(origin) already gives \"\(grant.given.entitlement)\" for the "
+            + "whole time."
     }
 }
 

@@ -6,7 +6,7 @@ package import JSON
 package import Service
 import Threading
 
-/// A person who makes calls with a role. The calls are treated like those of a key with that role.
+/// A person who makes calls with a role. Deed treats the calls like those of a key with that role.
 package struct PersonCaller: Hashable, Sendable {
     package let person: PersonID
     package let project: ProjectID
@@ -29,9 +29,9 @@ package struct PersonCaller: Hashable, Sendable {
 /// A call that the service makes to itself.
 package struct InnerCall: Sendable {
     package let method: String
-    /// For example `/customers/u1/grants`, already percent-encoded.
+    /// The path, percent-encoded, for example `/customers/u1/grants`.
     package let path: String
-    /// The query, also percent-encoded.
+    /// The query, percent-encoded.
     package var query: String
     package var body: JSON?
     package var idempotencyKey: String?
@@ -78,8 +78,8 @@ package struct InnerCalls: Sendable {
         refusals = keys.refusals
     }
 
-    /// Makes the call, waits for the answer, and returns its JSON. A refusal is recorded in the trail in the same way
-    /// as a refusal of a person's key.
+    /// Makes the call, waits for the answer, and returns its JSON. Records a refusal in the trail,
+    /// like a refusal of a person's key.
     package func send(
         _ call: InnerCall, by caller: PersonCaller
     ) throws(Problem) -> JSON {
@@ -151,7 +151,7 @@ package struct InnerCalls: Sendable {
 }
 
 extension Reaction {
-    /// The final response. Blocks this thread until it is available.
+    /// The final response. Blocks this thread until the response is available.
     fileprivate func awaited(_ ledger: any EventLog) throws(Problem) -> Response {
         var reaction = self
         while true {

@@ -24,7 +24,7 @@ package struct PageSurface: Sendable {
 
 /// A page: its path after the prefix, and the work that produces it, which may block a worker.
 package struct PageRoute: Sendable {
-    /// The longest form that a page takes, unless it says otherwise.
+    /// The maximum size of a page's form, unless the page says otherwise.
     package static let bodyLimit = 16 << 10
     /// Headers that pages read.
     fileprivate static let lines: [StaticString] = ["Cookie", "Sec-Fetch-Site", "Origin", "Host"]
@@ -35,7 +35,7 @@ package struct PageRoute: Sendable {
     let room: @Sendable (Visit) -> Room
     let answer: @Sendable (Visit) -> Response
 
-    /// `room` decides which group of visitors a visitor shares the workers with.
+    /// `room` chooses the room whose workers the visitor shares.
     package init(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         room: @escaping @Sendable (Visit) -> Room,
@@ -65,7 +65,7 @@ package struct Visit: Sendable {
     package let query: String
     package let body: [UInt8]
     package let client: ClientAddress?
-    /// How the request arrived; `nil` if that is not known.
+    /// How the request arrived; `nil` if unknown.
     package let way: RequestWay?
     private let path: String
     private let lines: [String: String]

@@ -1,6 +1,7 @@
 package import Core
 package import HTTPServer
 import JSON
+import Wording
 
 /// A refusal, which each surface words in its own way.
 package struct Problem: Error, Sendable {
@@ -8,6 +9,8 @@ package struct Problem: Error, Sendable {
     package let code: String
     /// What happened and what to do.
     package let detail: String
+    /// The refusal behind the problem, for readers with their own words for its remedy.
+    package private(set) var refusal: Refusal?
     /// Whether the same request may succeed later.
     var isRetryable = false
     /// The member, parameter or part of the path that caused the problem.
@@ -23,7 +26,7 @@ package struct Problem: Error, Sendable {
             body: json.bytes)
     }
 
-    /// The problem without headers, for inclusion in an answer.
+    /// The problem without headers, as part of another answer.
     var json: JSON {
         let body: JSON = [
             "type": "about:blank", "title": .string(Problem.title(of: status)),
@@ -33,7 +36,7 @@ package struct Problem: Error, Sendable {
         return body.with("member", member.map(JSON.string)).followed(by: .object(extensions))
     }
 
-    /// What is wrong in a text, each with its place, where the problem lists that.
+    /// The sentences about each error in a text with its place, if the problem lists them.
     package var errors: [String] {
         (extensions["errors"]?.array ?? []).map { error in
             let parts = [error["path"]?.string ?? "", error["detail"]?.string ?? ""]
@@ -71,7 +74,7 @@ extension Problem {
     static func answerTooLarge(_ bytes: Int, _ limit: Int) -> Problem {
         Problem(
             status: 413, code: "answer_too_large",
-            detail: "The answers come to \(bytes) bytes, and the limit is \(limit); ask about "
+            detail: "The answers have \(bytes) bytes, and the limit is \(limit); ask about "
                 + "fewer customers in one call.")
     }
 
@@ -96,12 +99,12 @@ extension Problem {
 
     static let unknownRoute = Problem(
         status: 404, code: "route_unknown",
-        detail: "There is nothing at this path; docs/api.md lists the calls.")
+        detail: "This path does not exist; docs/api.md lists the calls.")
 
     static func wrongMethod(allowed: [String]) -> Problem {
         let list = allowed.joined(separator: ", ")
         return Problem(
-            status: 405, code: "method_not_allowed", detail: "This path takes \(list) only.",
+            status: 405, code: "method_not_allowed", detail: "This path accepts only \(list).",
             headers: [Header(.allowedMethods, list)])
     }
 
@@ -120,13 +123,14 @@ extension Problem {
     static let emptyBearerKey = Problem(
         status: 401, code: "key_missing",
         detail:
-            "The header Authorization says Bearer and no key behind it: a variable may be empty. Send "
+            "The header Authorization has no key after Bearer; perhaps a variable is empty. Send "
             + "a key of the project: Authorization: Bearer deed_<role>_…",
         headers: [Header(.authentication, "Bearer")])
 
     static let unknownKey = Problem(
         status: 401, code: "key_unknown",
-        detail: "No project has this key, or it was revoked; make one with: deed key create",
+        detail:
+            "This key belongs to no project, or was revoked; create a key with: deed key create",
         headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
 
     /// The call is for other roles. `needed` starts with the role that has the fewest permissions.
@@ -136,8 +140,8 @@ extension Problem {
         return Problem(
             status: 403, code: "role_insufficient",
             detail:
-                "This call needs a key of the role \(least.rawValue)\(others) and this one is a "
-                + "\(held.rawValue); make one with: deed key create --role \(least.rawValue)")
+                "This call needs a key with the role \(least.rawValue)\(others), but this key's role is "
+                + "\(held.rawValue); create a key with: deed key create --role \(least.rawValue)")
     }
 
     static func bodyTooLarge(limit: Int) -> Problem {
@@ -164,7 +168,8 @@ extension Problem {
 
 extension Problem {
     package init(_ refusal: Refusal) {
-        self.init(status: refusal.status, code: refusal.code, detail: refusal.sentence)
+        self.init(status: refusal.status, code: refusal.code, detail: refusal.withRemedy)
+        self.refusal = refusal
         switch refusal {
         case .customerMerged(let customer, let whole):
             extensions.append("customer", .string(customer.text))
@@ -216,13 +221,13 @@ extension Problem {
                 code: impediment.kind.rawValue)
         case .logBlocked:
             self = .busy(
-                "This part of the log takes no events until an operator has run: deed audit "
+                "This part of the log accepts no events until an operator has run: deed audit "
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
             // The caller must not learn which customer this is.
             self = .busy(
-                "Rows of the database that this call is about differ from the log, so nothing was "
+                "Database rows for this call differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
                     + "later, with the same Idempotency-Key.",
                 code: "row_unproven")
@@ -231,14 +236,14 @@ extension Problem {
                 status: 500, code: "unreadable",
                 detail: what.needsNewer
                     ? "A newer release of Deed wrote something that this instance cannot read. Tell the "
-                        + "operator to bring this instance up to date."
-                    : "Something that this call is about is damaged in the database; the log of Deed says "
+                        + "operator to upgrade this instance."
+                    : "Something that this call needs is damaged in the database; Deed's own log entries say "
                         + "what. Tell the operator.")
         case .broken, .leaseLost:
             // The log contains the reason, which may include details that the caller must not see.
             self.init(
                 status: 500, code: "internal",
-                detail: "Something broke in Deed; its log says what. Tell the operator.")
+                detail: "Something broke in Deed; its log entries say what. Tell the operator.")
         }
     }
 
@@ -269,7 +274,7 @@ extension Problem {
         case .malformedTarget:
             self.init(
                 status: 400, code: "malformed_target",
-                detail: "The path or the query holds bytes that are not UTF-8; percent-encode"
+                detail: "The path or the query contains bytes that are not UTF-8; percent-encode"
                     + " text as UTF-8.")
         }
     }

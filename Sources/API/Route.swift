@@ -2,7 +2,7 @@ package import Core
 import HTTPServer
 import Service
 
-/// A call in the API: its path, who may make it, what it costs, and its code.
+/// A call in the API: its path, its callers, its cost, and its code.
 final class Route: Sendable {
     /// What a key permits.
     struct Access: Sendable {
@@ -11,7 +11,7 @@ final class Route: Sendable {
         var person: PersonID?
 
         var project: ProjectID { key.project }
-        /// The prefix always fits, because Deed created both ids.
+        /// The actor of the call. The prefix always fits, because Deed created both ids.
         var actor: Actor {
             guard let person else { return Actor(prefix: "key:", random: key.key.text) }
             return Actor(prefix: "person:", random: person.text)
@@ -104,7 +104,7 @@ final class Route: Sendable {
     }
 }
 
-/// Headers that calls read in addition to the one with the key. Each route lists its own.
+/// Headers that calls read in addition to the header with the key. Each route lists its own.
 package enum RequestHeader: CaseIterable, Sendable {
     case idempotencyKey
     /// A position in the log that the answer must include.

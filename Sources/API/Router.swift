@@ -94,7 +94,7 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // A commit waits for work that has been announced, and strangers' requests rarely lead to a commit.
+            // A commit waits for announced work, and strangers' requests rarely lead to a commit.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -176,7 +176,7 @@ final class ServedRoute: Sendable {
     }
 }
 
-/// A request detached from its connection, before its key is checked.
+/// A request detached from its connection, before the check of its key.
 struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
@@ -211,7 +211,7 @@ struct CallDraft: Sendable {
         guard let position = Position(after) else {
             let name = "\(RequestHeader.after.name)"
             throw .invalid(
-                name, "\"\(name)\" takes a position as \"Deed-Position\" gives it.")
+                name, "\"\(name)\" must be a position from the header \"Deed-Position\".")
         }
         return position
     }
@@ -224,7 +224,7 @@ struct CallDraft: Sendable {
         else {
             let name = "\(RequestHeader.idempotencyKey.name)"
             throw .invalid(
-                name, "\"\(name)\" takes 1 to \(limit) bytes of printable UTF-8.")
+                name, "\"\(name)\" must be 1 to \(limit) bytes of printable UTF-8.")
         }
         return idempotencyKey
     }
@@ -257,16 +257,16 @@ extension Request {
             switch error {
             case .repeated:
                 throw .invalid("\(name)", "\"\(name)\" is sent twice; send it once.")
-            case .notUTF8: throw .invalid("\(name)", "\"\(name)\" takes printable UTF-8.")
+            case .notUTF8: throw .invalid("\(name)", "\"\(name)\" must be printable UTF-8.")
             }
         }
     }
 }
 
-/// Routes by path. Finding one takes time in proportion to the path, not to the number of routes.
+/// Routes by path. A search takes time in proportion to the path, not to the number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// There are only a few, so comparing them is faster than a dictionary lookup.
+        /// The literal parts. They are so few that comparing them is faster than a dictionary lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// The node for a pattern that matches the rest of the path.
@@ -311,8 +311,8 @@ struct RouteTable<Found: Sendable>: Sendable {
         return nodes.count - 1
     }
 
-    /// Follows a path to its routes; `nil` if there are none. A literal part takes precedence over an argument, and an
-    /// argument over a pattern for the rest of the path.
+    /// Follows a path to its routes; `nil` if it has none. A literal part takes precedence over an
+    /// argument, and an argument over a pattern for the rest of the path.
     func find(_ path: Span<UInt8>) -> Place? {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return nil }
         var arguments: [String]? = []

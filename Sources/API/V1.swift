@@ -2,8 +2,8 @@ import Answers
 import Feed
 import Service
 
-/// What the `/v1` routes depend on. A folder with routes for several subjects lists its own routes, as in
-/// `Customers/CustomerRoutes.swift`.
+/// The dependencies of the `/v1` routes. A folder with routes for several subjects lists its own
+/// routes, as in `Customers/CustomerRoutes.swift`.
 struct V1 {
     let useCases: UseCases
     let reads: CustomerReads

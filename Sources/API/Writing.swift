@@ -10,7 +10,7 @@ enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
     /// Another thread gives the answer once it is ready.
     case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
-    /// A worker determines the next reaction, and may block while doing so.
+    /// A worker determines the next reaction, and may block meanwhile.
     case waiting(@Sendable () throws(Problem) -> Reaction)
     case writing(Wish<Response>)
 }
@@ -70,7 +70,7 @@ extension Reaction {
         }
     }
 
-    /// Carries out the reaction in the same way as a wish.
+    /// Carries out the reaction like a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

@@ -4,24 +4,23 @@ import Synchronization
 /// A logical time that orders everything that the cache learns.
 package typealias Moment = Int
 
-/// A cache of rendered answers about recently read customers. An answer is valid until the log or
-/// the clock changes it.
+/// A cache of rendered answers about recently read customers. An answer is valid until the log or the clock
+/// changes it.
 ///
-/// The cache follows the log. Commits by this instance replace answers before the senders get
-/// replies. All other commits are reported by the log's reader. For each shard, the cache therefore
-/// knows up to which position its answers are valid. It keeps an answer only if the stream has not
-/// changed since the answer was requested.
+/// The cache follows the log. Commits by this instance replace answers before the senders get replies. The
+/// log's reader reports all other commits. For each shard, the cache therefore knows up to which position its
+/// answers are valid. It keeps an answer only if the stream has not changed since the answer was requested.
 package final class AnswerCache: Sendable {
-    /// Renders the answer that was read about a customer.
+    /// Renders an answer that was read about a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
 
-    /// The time at which the database was queried.
+    /// The instant at which the database was queried.
     package struct Beginning: Sendable {
         let moment: Moment
         let time: Int64
     }
 
-    /// An answer, and the time at which it was last confirmed.
+    /// An answer, and when it was last confirmed.
     struct Held {
         let answer: ReadyAnswer
         let position: Position
@@ -35,7 +34,7 @@ package final class AnswerCache: Sendable {
     /// The rules versions known to all partitions.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
-    /// When the whole cache was last cleared. Locked while clearing.
+    /// When the whole cache was last cleared. Locked while the cache is cleared.
     let clearedAt = Mutex<Moment>(0)
     /// When the log was last read to its end.
     let confirmedAt = Atomic(Int64.min / 2)
@@ -80,7 +79,7 @@ package final class AnswerCache: Sendable {
 
     // MARK: Keeping
 
-    /// Must be called before the database is queried.
+    /// Marks the start of a read. Call this before the database is queried.
     package func begin() -> Beginning { Beginning(moment: moment, time: time()) }
 
     /// Caches an answer that was requested from the database after `beginning`, and returns the
@@ -141,11 +140,11 @@ package struct AnswerTally: Hashable, Sendable {
 
 /// The rendered answers about the customers of one shard.
 ///
-/// Answers are evicted by the clock algorithm. A hand moves around the list, clears the mark of
+/// The clock algorithm evicts answers. A hand moves around the list, clears the mark of
 /// each answer used since its last visit, and removes answers without a mark. This approximates
 /// evicting the least recently used answer, but a use only has to set a mark.
 struct AnswerPartition {
-    /// An answer, and the time at which it was last confirmed.
+    /// An answer, and when it was last confirmed.
     struct Held {
         let answer: ReadyAnswer
         var confirmedAt: Int64
@@ -182,7 +181,7 @@ struct AnswerPartition {
     /// For each mark, the last sequence at which one of its streams changed. Older states of those
     /// streams are not cached.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// The same for the sandboxes of the streams, which are in other shards.
+    /// For each mark, when the sandbox of one of its streams last changed. Sandboxes are in other shards.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -195,7 +194,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // The mark is written only if it changes. Otherwise, each read would write to memory.
+        // The mark is written only if it changes, because a read should not write to memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -229,7 +228,7 @@ struct AnswerPartition {
         tally.entries += 1
     }
 
-    /// Clears the mark of the next answer, or removes the answer if it does not have a mark.
+    /// Clears the mark of the next answer, or removes the answer if it has no mark.
     private mutating func evict() {
         if hand >= held.count { hand = 0 }
         if held[hand].isUsed {
@@ -253,20 +252,20 @@ struct AnswerPartition {
 
     // MARK: Following the log
 
-    /// Records that the stream has changed. Older states of it are no longer cached.
+    /// Records that the stream has changed. Its older states are no longer cached.
     mutating func note(_ stream: Stream, at sequence: Int64) {
         let mark = AnswerPartition.mark(of: stream)
         changed[mark] = max(changed[mark], sequence)
     }
 
-    /// Removes the answer about the stream if it is from before `sequence`.
+    /// Removes the answer about the stream if it is older than `sequence`.
     mutating func drop(_ stream: Stream, before sequence: Int64) {
         guard let place = places[stream], held[place].answer.sequence < sequence else { return }
         remove(place)
     }
 
-    /// Removes answers that include an older state of the sandbox, and rejects such answers that
-    /// are still being read.
+    /// Removes answers that include an older state of the sandbox, and rejects such answers whose
+    /// reads are in progress.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -285,7 +284,7 @@ struct AnswerPartition {
         if start <= applied { applied = max(applied, end) }
     }
 
-    /// Removes all answers. Answers that were requested earlier are not cached.
+    /// Removes all answers. An answer that is still in preparation will not be cached.
     mutating func clear(at moment: Moment, applied: Int64) {
         var fresh = AnswerPartition(limit: limit)
         fresh.clearedAt = moment
@@ -311,7 +310,7 @@ private struct KnownRules {
 
     /// Whether the answer was derived from rules that are new enough.
     func allow(_ answer: ReadyAnswer) -> Bool {
-        // Most answers are at least as new as the rules of any project and do not need a lookup.
+        // Most answers are at least as new as any project's rules and need no lookup.
         highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules
     }
 }

@@ -57,7 +57,7 @@ extension AnswerCache: LogReader {
         }
     }
 
-    /// Processes a stretch of a shard. `body` decides what to do with a customer's own answer.
+    /// Processes a stretch of a shard. `body` decides what happens to a customer's own answer.
     private func take(
         _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void
@@ -88,7 +88,7 @@ extension AnswerCache: LogReader {
     /// A committing thread renders answers only from states with at most this many events.
     private static let renderedVersions: Int64 = 500
 
-    /// Replaces a cached answer with the one that applies after this commit.
+    /// Replaces a cached answer with the answer after this commit.
     private func replace(
         _ stream: Stream, by customer: (Stream) -> CustomerSnapshot?, at sequence: Int64,
         _ time: Int64, since moment: Moment

@@ -6,21 +6,19 @@ package protocol AnswerSource: Sendable {
     /// Gets the current state of a customer. Calls `then` exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// The current states of several customers of one project. For an unreadable customer, the
-    /// result is a fault.
+    /// The current states of several customers of one project. An unreadable customer gets a fault.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
     /// The last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
 
-/// Reads entitlements. As long as the cache's answers are known to be current, they come from the
-/// cache, and otherwise from the database. If the database is unavailable, they come from the cache
-/// again and are marked as stale.
+/// Reads entitlements. The answers come from the cache as long as it is known to be current, and otherwise from
+/// the database. If the database is unavailable, they come from the cache again and are marked as stale.
 package final class CustomerReads: Sendable {
     /// How long the log may be silent before cached answers are no longer trusted.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is unavailable, one read per period of this length is sent to it.
+    /// While the database is unavailable, it gets one read per period of this length.
     private static let probePause: Int64 = 1000
 
     private let source: any AnswerSource
@@ -47,8 +45,7 @@ package final class CustomerReads: Sendable {
     /// The current answer from the cache; `nil` if the database must be queried.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // This is checked before the cached answer is read, because events may be applied in
-        // between that the answer does not include.
+        // Checked before the cached answer is read, because events that the answer lacks may be applied in between.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -101,12 +98,11 @@ package final class CustomerReads: Sendable {
     }
 
     /// The current answers about several customers of one project, in order. Answers that are not
-    /// cached are read together. For an unreadable customer, the result is a fault instead of an
-    /// answer.
+    /// cached are read together. An unreadable customer gets a fault instead of an answer.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // The cache cannot be used until it reaches the position.
+        // The cache is of no use until it reaches the position.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -151,11 +147,10 @@ package final class CustomerReads: Sendable {
         }
     }
 
-    /// Records an outage if the fault means that the database is unavailable, and otherwise
-    /// rethrows the fault.
+    /// Records an outage if the fault means that the database is unavailable. Rethrows all other faults.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A busy database still works and may have a newer answer. But if the log's follower does
-        // not get any answer either, the database hangs.
+        // A busy database still works and may have a newer answer. But if the log's follower gets
+        // no answer either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
@@ -196,9 +191,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless the database's last answer covers `after`, or without `position`, unless its
-    /// next answers will cover it. The database covers every position that any caller ever
-    /// received, so all other positions are not from this log.
+    /// Throws unless the database's last answer covers `after`. Without `position`, throws unless
+    /// its next answers will cover it. The database covers every position that any caller ever
+    /// received. All other positions do not belong to this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -231,8 +226,7 @@ package enum ReadError: Error, Hashable, Sendable {
     case notReached(Position, head: Position)
 }
 
-/// A rendered answer about a customer's entitlements, with the data needed to decide whether it is
-/// still valid.
+/// A rendered answer about a customer's entitlements, with the data that shows whether it is still valid.
 ///
 /// This is a class so that passing it on costs only one reference count.
 package final class ReadyAnswer: Sendable {
@@ -247,7 +241,7 @@ package final class ReadyAnswer: Sendable {
     /// The sequence in the stream's shard up to which the answer was read.
     let sequence: Int64
     /// The sequence in the sandbox's shard up to which the sandbox was read; `nil` if the answer
-    /// does not include it.
+    /// does not include the sandbox.
     let sandboxSequence: Int64?
 
     package init(_ answer: EntitlementsAnswer, as body: AnswerBody, tag: String) {
@@ -265,7 +259,7 @@ package final class ReadyAnswer: Sendable {
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
     /// Whether the other answer about the stream covers more of the log or is based on newer rules.
-    /// If both are equal, the answer that was requested last is used.
+    /// If both are equal, the answer that was requested last counts.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
@@ -285,7 +279,7 @@ package struct AnswerBody: Sendable {
     /// One entitlement in the answer.
     package struct Part: Sendable {
         package let entitlement: EntitlementID
-        /// The range of bytes that contains its members, without the braces.
+        /// The range of bytes with the entitlement's members, without the braces.
         package let members: Range<Int>
 
         package init(_ entitlement: EntitlementID, _ members: Range<Int>) {

@@ -8,8 +8,8 @@ extension StoreCall {
         return StoreBudget(name, perSecond: perSecond, in: environment)
     }
 
-    /// The name of the call's budget, and the number of such calls per second that the store allows for an app in
-    /// production.
+    /// The name of the call's budget, and the number of such calls per second that the store allows
+    /// for an app in production.
     private var allowance: (name: String, perSecond: Int64) {
         switch self {
         case .transaction: ("transaction", 50)
@@ -32,8 +32,8 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that the call is about. If the call names a transaction but no environment, the environment is
-    /// the one whose store knows the transaction.
+    /// The transaction that the call is about. If the call names a transaction but no environment,
+    /// the environment of the store that knows the transaction counts.
     var transaction: TransactionID? {
         switch self {
         case .transaction(let id), .installation(let id), .standings(let id),
@@ -46,7 +46,7 @@ extension StoreCall {
         }
     }
 
-    /// Whether the call is idempotent. Only an idempotent call is repeated if its answer was lost.
+    /// Whether the call is idempotent. Only an idempotent call is repeated after its answer was lost.
     var isRepeatable: Bool {
         switch self {
         case .test, .extend, .extendAll: false
@@ -69,8 +69,8 @@ extension StoreBudget {
 
     /// A budget based on the number of calls per second that the store allows for an app in production.
     fileprivate init(_ name: String, perSecond: Int64, in environment: Environment) {
-        // This leaves some calls for other programs that use the same key. The sandbox allows a tenth of production's
-        // calls.
+        // Leaves some calls for other programs that use the same key. The sandbox allows a tenth of
+        // production's calls.
         let share: Int64 = environment == .production ? 90 : 9
         // The store counts calls per hour. A burst can use a twelfth of an hour's calls.
         self.init(name: name, pause: 100_000_000 / (perSecond * share), burst: 300_000_000)

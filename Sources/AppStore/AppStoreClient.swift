@@ -3,8 +3,8 @@ package import Evidence
 internal import Outbound
 package import StoreAccess
 
-/// Calls Apple's server API. The signed content of answers is not trusted: it is evidence like any other and has yet to
-/// be verified.
+/// Calls Apple's server API. The signed content of answers is not trusted: like all evidence, it
+/// has yet to be verified.
 package struct AppStoreClient: Sendable {
     /// The pauses before a call is repeated, in milliseconds.
     private static let pauses: [Int64] = [300, 1500]
@@ -25,13 +25,13 @@ package struct AppStoreClient: Sendable {
         self.patience = patience
     }
 
-    /// The store's answer, or one page of it. If the call does not name an environment, this asks production first, and
-    /// then the sandbox if production does not know the transaction.
+    /// The store's answer, or one page of it. If the call names no environment, production is asked
+    /// first, then the sandbox if production does not know the transaction.
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
         switch call {
-        case .probe: throw .unsupported("Send a test notification instead, which shows the same.")
+        case .probe: throw .unsupported("Send a test notification instead: it shows the same.")
         case .reading:
             throw .unsupported("The store has no purchase tokens; ask for a transaction.")
         default: break
@@ -47,7 +47,7 @@ package struct AppStoreClient: Sendable {
                 return try patiently(visit)
             } catch {
                 guard error.mayBeOfOtherEnvironment else { throw error }
-                // If the key was rejected in one environment, the other one may still know the transaction.
+                // If one environment rejected the key, the other may still know the transaction.
                 if trouble != .unauthorized { trouble = error }
             }
         }
@@ -101,7 +101,7 @@ extension StoreTrouble {
 
     fileprivate var mayBeOfOtherEnvironment: Bool {
         switch self {
-        // Production does not know an app that was never released, and rejects the app's key.
+        // Production does not know an app that was never released, and rejects its key.
         case .unauthorized: true
         case .refused(ServerAPIAnswer.unknownTransaction, _, _): true
         default: false
@@ -110,6 +110,6 @@ extension StoreTrouble {
 
     fileprivate var ofUncertainCall: StoreTrouble {
         guard case .unavailable(let detail) = self else { return self }
-        return .unavailable("\(detail); the store may still have done it")
+        return .unavailable("\(detail); the store may have done it anyway")
     }
 }

@@ -77,7 +77,7 @@ package struct AppStoreProfile: StoreProfile {
         {
             throw InvalidCredential(
                 AppStoreKey.pem,
-                "The key must be a file as App Store Connect issues it: PKCS#8 in PEM, on the "
+                "The key must be a file from App Store Connect: PKCS#8 in PEM, on the "
                     + "curve P-256, without a password.")
         }
         if let secret = credentials.secrets[AppStoreProfile.sharedSecret], !secret.isOneLine {

@@ -3,8 +3,8 @@ internal import Crypto
 internal import JSON
 internal import Synchronization
 
-/// The tokens with which Deed authenticates to Apple's server API. Each token is used until shortly before it expires,
-/// and is then replaced.
+/// The tokens with which Deed authenticates to Apple's server API. Deed uses each token until
+/// shortly before it expires.
 final class BearerTokens: Sendable {
     private static let lifetime: Int64 = 20 * 60 * 1000
     private static let renewedEarly: Int64 = 5 * 60 * 1000
@@ -20,7 +20,7 @@ final class BearerTokens: Sendable {
     }
     private let tokens = Mutex<[Owner: Token]>([:])
 
-    /// `nil` if the key is not valid.
+    /// A token for the key; `nil` if the key is not valid.
     func token(of key: AppStoreKey, for app: AppID, now: Instant) -> String? {
         let owner = Owner(key: key, app: app)
         if let token = tokens.withLock({ $0[owner] }) {

@@ -4,9 +4,10 @@ internal import Evidence
 internal import JSON
 internal import Outbound
 internal import StoreAccess
+internal import Wording
 
-/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it in this one place, because Deed itself
-/// fetched it over an authenticated connection.
+/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it only here, because
+/// Deed itself fetched it over an authenticated connection.
 extension AppStoreClient {
     /// The status that Apple uses both for malformed receipts and for temporary faults.
     private static let malformedOrFault: Int64 = 21_002
@@ -25,8 +26,8 @@ extension AppStoreClient {
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
         } catch {
-            // Genuine evidence must not be lost because of a faulty store or a wrong setting.
-            let reason = IntakeReason(code: error.code, sentence: error.sentence)
+            // A faulty store or a wrong setting must not cost genuine evidence.
+            let reason = IntakeReason(error)
             if case .limited(let until) = error { return .tryAgain(reason, after: until) }
             return .tryAgain(reason)
         }
@@ -53,7 +54,7 @@ extension AppStoreClient {
             }
             return verdict(on: reply, status, inquiry)
         }
-        throw .foreign("each environment's host sends the receipt to the other one")
+        throw .foreign("each environment's host refers the receipt to the other environment")
     }
 
     private func verdict(
@@ -66,7 +67,7 @@ extension AppStoreClient {
         } catch {
             if status.number == AppStoreClient.wrongSecret { return .tryAgain(.wrongSecret) }
             let reason = IntakeReason(error)
-            // Every failed try is counted. An ambiguous refusal is final only if it is repeated after several tries.
+            // Every failed try counts. An ambiguous refusal is final only if several tries repeat it.
             let isSaidAgain =
                 inquiry.tries >= AppStoreClient.sureAfterTries && inquiry.formerReason == reason
             let isVerdict =
@@ -106,8 +107,8 @@ extension AppStoreClient {
 extension StoreTrouble {
     fileprivate static func noSharedSecret(of app: AppID) -> StoreTrouble {
         .unconfigured(
-            "Only the store can judge this receipt, and Deed has no shared secret for \(app); set "
-                + "one with: deed app set --bundle-id \(app) --shared-secret-file …, or judge "
+            "Only the store can judge this receipt, but Deed has no shared secret for \(app). Set "
+                + "one with: deed app set --bundle-id \(app) --shared-secret-file … Or judge "
                 + "receipts by their signature: deed app set --receipts local")
     }
 }

@@ -26,10 +26,9 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        // If there is a code from the API, the refusal is about the question. Otherwise, it is about the caller.
+        // With a code from the API, the refusal is about the question. Without one, it is about the caller.
         if response.status == 403, code == nil { return .unauthorized }
-        // Only an answer with one of the API's own codes is a refusal by the API. Other answers may come from a proxy
-        // in between.
+        // Only an answer with one of the API's own codes is a refusal by the API. Other answers may come from a proxy.
         guard (400..<500).contains(response.status), let code,
             !ServerAPIAnswer.retryableCodes.contains(code)
         else { return .unavailable("it answered \(code ?? Int64(response.status))") }
@@ -126,7 +125,7 @@ struct ServerAPIAnswer {
 }
 
 extension StoreTrouble {
-    /// What a refusal by Apple's API means.
+    /// The meaning of a refusal by Apple's API.
     package static func refused(byAppStore code: Int64, _ message: String) -> StoreTrouble {
         let meaning: Meaning? =
             switch code {
@@ -196,7 +195,7 @@ private struct MemberReader {
             kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
     }
 
-    /// The token for the next page, if there is one according to the answer.
+    /// The token for the next page; `nil` if the answer has no next page.
     func nextPage(_ name: String) throws(StoreTrouble) -> String? {
         guard json["hasMore"]?.bool == true else { return nil }
         return try text(name)
@@ -221,7 +220,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text without any characters that could harm a log line or a terminal.
+    /// The text without characters that could harm a log line or a terminal.
     fileprivate var printable: String {
         String(
             prefix(200).filter { character in

@@ -27,7 +27,7 @@ struct ServerAPIRequest {
             self.init(
                 "POST", "v1/notifications/history",
                 query: after.map { [("paginationToken", $0)] } ?? [], body: filter.json)
-        // The client refuses `probe` and `reading` before they get here.
+        // The client refuses `probe` and `reading` before this point.
         case .test, .probe, .reading:
             self.init("POST", "v1/notifications/test")
         case .testResult(let token):

@@ -4,7 +4,7 @@ package import Core
 package struct StoreHosts: Sendable {
     let api: [Environment: String]
     let receipts: [Environment: String]
-    /// The environments to ask, in order, if a call does not name one.
+    /// The environments to ask, in order, if a call names none.
     let order: [Environment]
 
     package static let apple = StoreHosts(
@@ -25,7 +25,7 @@ package struct StoreHosts: Sendable {
         self.order = order
     }
 
-    /// A store on this machine counts as the sandbox, regardless of the environment that it reports.
+    /// A store on this machine counts as the sandbox, whatever environment it reports.
     init(_ address: StoreAddress) {
         self.init(
             api: [.sandbox: address.url],

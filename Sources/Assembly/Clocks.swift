@@ -7,8 +7,8 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock for a command that uses this database. A test clock does not move while the command runs. A command
-    /// that changes something may use a test clock only if it `isForTests`.
+    /// The clock for a command that uses this database. A test clock does not move while the
+    /// command runs. A command that changes something may use a test clock only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -23,8 +23,8 @@ extension Database {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The test clock for `deed serve`, if the service uses one. A missing test clock is created if the command
-    /// `mayMark` the database permanently.
+    /// The test clock for `deed serve`, if the service uses one. Creates a missing test clock if
+    /// the command `mayMark` the database permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -50,8 +50,8 @@ extension Database {
     }
 
     /// Gives the database a test clock, which only the database's owner can do. Databases with production customers
-    /// never get one, because the customers would lose what they have paid for or were given. Databases with production
-    /// store credentials never get one either, because a test clock would make the credentials unusable.
+    /// never get one, because the customers would lose what they have paid for or were given. Databases with
+    /// production store credentials never get one either, because a test clock would make the credentials unusable.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -70,7 +70,7 @@ extension StartError {
         // The login lacks the required right.
         case "42501":
             sentence =
-                "Only the owner of the schema may give a database a test clock. Do it once with the login of deed "
+                "Only the schema's owner may give a database a test clock. Start Deed once with the login for deed "
                 + "migrate: deed serve --test-clock --database-url postgresql://OWNER@HOST/DATABASE. The "
                 + "service's own login then serves it."
         case "DD007":
@@ -79,7 +79,7 @@ extension StartError {
                 + "another database, with another --data-dir or --database-url."
         case "DD008":
             sentence =
-                "An app of this database has credentials for a real store, so the database cannot "
+                "An app in this database has credentials for a real store, so the database cannot "
                 + "have a test clock. Serve another database, or give the app a store on this "
                 + "machine: deed app set --store-url"
         default: return nil
@@ -95,14 +95,14 @@ extension StartError {
     fileprivate static let testClockOnlyByFlag = StartError.refused(
         code: "test_clock_missing",
         sentence:
-            "DEED_TEST_CLOCK is set, and this database has no test clock. Unset the variable, or "
+            "DEED_TEST_CLOCK is set, but this database has no test clock. Unset the variable, or "
             + "give the database a permanent test clock with: deed serve --test-clock")
 
     static func testClockUnnamed(_ instant: Instant) -> StartError {
         .refused(
             code: "test_clock",
             sentence:
-                "This database permanently follows a test clock, which stands at \(instant.text). "
+                "This database permanently follows a test clock, which shows \(instant.text). "
                 + "Add --test-clock (or DEED_TEST_CLOCK=1), or use another database.")
     }
 }

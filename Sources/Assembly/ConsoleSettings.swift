@@ -9,10 +9,11 @@ package struct ConsoleSettings: Sendable {
     package internal(set) var server: ServerSettings?
     /// Whether Deed itself serves the console over HTTPS.
     let speaksTLS: Bool
+    /// Whether people without a second factor see only the page that sets one up.
+    package var requiresSecondFactor = false
 
-    /// `nil` if passwords and cookies could be read in transit. Without TLS, the address must be on loopback or behind
-    /// a trusted proxy. In the second case, each request that bypasses the proxy is refused. `shared` is the API's
-    /// server.
+    /// `nil` if others could read passwords and cookies in transit. Without TLS, the address must be on loopback or
+    /// behind a trusted proxy. Behind a proxy, each request that bypasses it is refused. `shared` is the API's server.
     package init?(apart server: ServerSettings?, sharing shared: ServerSettings) {
         let own = server ?? shared
         let isProtected = own.tls != nil || !own.trustedProxies.isEmpty
@@ -24,10 +25,15 @@ package struct ConsoleSettings: Sendable {
 
 extension Parts {
     /// The console's pages.
-    package func console(_ operations: Operations, speaksTLS: Bool) -> PageSurface {
+    package func console(
+        _ operations: Operations, speaksTLS: Bool, requiresSecondFactor: Bool = false
+    ) -> PageSurface {
         let calls = InnerCalls(
             live.useCases, reads, submissions, feed: feed, keys: keys, operations: operations)
         let refused = RefusedSignIns(operations, now: live.useCases.ports.machineClock)
-        return Console(live.useCases.signIns, calls, refused, speaksTLS: speaksTLS).pages
+        return Console(
+            live.useCases.signIns, calls, refused, speaksTLS: speaksTLS,
+            requiresSecondFactor: requiresSecondFactor
+        ).pages
     }
 }

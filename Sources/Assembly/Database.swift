@@ -7,7 +7,7 @@ package import Telemetry
 
 /// The configured database: either an operator's or the private one.
 ///
-/// Only commands that start something may create the private database. For other commands, a folder that does not exist
+/// Only commands that start something may create the private database. For other commands, a missing folder
 /// is more likely to be a misspelt name than a new database.
 package struct Database: Sendable {
     let url: String
@@ -52,10 +52,10 @@ package struct Database: Sendable {
 
     package var isPrivate: Bool { privatePostgres != nil }
 
-    /// Called when a restore into the private database is complete.
+    /// Records that a restore into the private database is complete.
     package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
-    /// Called when the database is no longer needed. A private database stops with its last user.
+    /// Ends this process's use of the database. A private database stops with its last user.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
@@ -78,8 +78,8 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Updates a private database's schema, because there is no administrator to do it. An operator's database must
-    /// already be up to date. If the service is the only one on the database, it also raises the log's format.
+    /// Updates a private database's schema, because no administrator does it. An operator's database must
+    /// already be up to date. A service that is alone on the database also raises the log's format.
     package func prepareSchema(
         for program: String, raisesFormat: Bool = false, log: Log = .silent
     ) throws(StartError) {
@@ -106,8 +106,8 @@ package struct Database: Sendable {
         }
     }
 
-    /// Logs how the schema and its rights differ from what this release creates. If the database does not answer, other
-    /// parts report that.
+    /// Logs how the schema and its rights differ from what this release creates. If the database
+    /// does not answer, other parts report that.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),
             let differences = try? connection.schemaDifferences()

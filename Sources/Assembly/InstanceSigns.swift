@@ -29,7 +29,7 @@ struct InstanceSigns: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// The names of the events worth recording that have occurred since the last call.
+    /// The names of noteworthy events since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
         return noted.apps.map { NoteName.news(of: $0) }
@@ -67,7 +67,7 @@ struct InstanceSigns: Sendable {
         ]
     }
 
-    /// The address with the port that was actually bound.
+    /// The address with the port that the server actually got.
     private static func address(_ listen: String, _ port: UInt16) -> String {
         let colon = listen.lastIndex(of: ":") ?? listen.endIndex
         return "\(listen[..<colon]):\(port)"

@@ -11,9 +11,10 @@ import Ledger
 package import Service
 import Telemetry
 import Threading
+import Wording
 
 package struct RunningService: Sendable {
-    /// How long the drain may take, in milliseconds, before the process ends regardless.
+    /// How long the drain may take, in milliseconds. After that, the process ends anyway.
     private static let drainMilliseconds: Int64 = 10_000
 
     private let parts: Parts
@@ -60,7 +61,8 @@ package struct RunningService: Sendable {
             },
             .countingNeeds(parts.live, isForTests: testClock != nil, metrics: outside.metrics),
         ]
-        let others = [renewal?.job, testClock?.job, settings.nightly(parts, log)]
+        let figures = settings.console.map { _ in Job.figures(ledger) }
+        let others = [renewal?.job, testClock?.job, settings.nightly(parts, log), figures]
         runner = parts.runner(
             of: own + others.compactMap(\.self) + settings.forgetting(parts, outside), outside)
         var operations = Operations(
@@ -118,7 +120,7 @@ package struct RunningService: Sendable {
                 bell.ring(Set(events.map(\.stream.project)))
                 if events.contains(where: \.stream.isOfProject) { hurry() }
             })
-        // This happens before the service reports that it is running.
+        // Checks the database before the service reports that it is running.
         watch.look()
         try? parts.keys.reload()
         try? parts.submissions.apps.reload()
@@ -134,7 +136,7 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
-        // Waiting calls are answered now. Otherwise, the drain would have to wait for them.
+        // Waiting calls are answered now, because the drain would otherwise wait for them.
         parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds
@@ -155,7 +157,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// All jobs of a service: the given ones, and the jobs that only need the parts.
+    /// All jobs of a service: the given jobs, and the jobs that only need the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
@@ -187,13 +189,13 @@ extension Operations {
         }
         metrics.gauge(
             "deed_tls_certificate_ends_timestamp_seconds",
-            "When the certificate of new connections ends; 0 without TLS."
+            "When the certificate for new connections expires; 0 without TLS."
         ) { servers.certificateEnds ?? 0 }
     }
 }
 
 extension ServiceSettings {
-    /// The job that reconciles every project; `nil` if this service does not do that.
+    /// The job that reconciles every project; `nil` if this service does not reconcile.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let live = parts.live
         return reconcileAt.map { time in
@@ -217,15 +219,15 @@ extension ServiceSettings {
 extension SharedClock {
     fileprivate var asClock: Clock { { self.now } }
 
-    /// A header that is added to every answer.
+    /// A header in every answer.
     fileprivate var stamp: @Sendable () -> Header { { self.header } }
 }
 
 extension DatabaseWatch {
-    /// The obstacles to normal answers: one reported by the service itself, and those of the database.
+    /// The obstacles to normal answers: one that the service itself reports, and those of the database.
     fileprivate func obstacles(beside own: String?) -> [Obstacle] {
         if let own { return [Obstacle(own)] }
         return (obstacle.map { [Obstacle($0)] } ?? [])
-            + impediments.map { Obstacle($0.sentence, allowsReads: $0.allowsReads) }
+            + impediments.map { Obstacle($0.withRemedy, allowsReads: $0.allowsReads) }
     }
 }

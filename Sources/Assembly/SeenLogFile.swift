@@ -7,15 +7,14 @@ package import Ledger
 
 extension LogMemory {
     /// Stores what was seen of each database's log in files, in a folder inside the data folder that services share.
-    /// Commands only read the files and never write to them, since the files belong to the service user. Commands do
-    /// not record anything in the database either.
+    /// Commands only read the files, which belong to the service user. Commands record nothing in the database either.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         var memory = LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
-                    // The log may have been moved from another database to this one, perhaps by a backup.
+                    // The log may have moved from another database to this one, perhaps through a backup.
                     if let seen = try file.read() { return seen }
                     return try file.latestElsewhere?.read()
                 } catch {
@@ -97,12 +96,12 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date
     }
 
-    /// Shows the services that share the folder that a process is working with the log. The lock file is used for this,
-    /// because the age of the other files has a different meaning.
+    /// Shows the services that share the folder that a process is working with the log. Uses the
+    /// lock file, because the age of the other files has a different meaning.
     func touch() { utimes("\(path).lock", nil) }
 
-    /// Removes the files of every other log for which all files are older than the instant. A process that is working
-    /// with such a log has read its file, and writes it again.
+    /// Removes the files of every other log if all of them are older than the instant. A process
+    /// that works with such a log has read its file, and writes it again.
     static func removeOld(in folder: String, except root: Digest32, before instant: Instant) -> Int
     {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -124,7 +123,7 @@ private struct SeenLogFile {
         return digits.count == nameLength && name.contains(".json")
     }
 
-    /// The file's content, merged with what has been seen since; `nil` if there is none.
+    /// The file's content, merged with what has been seen since; `nil` if the file does not exist.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
         guard var seen = try read(path) else { return nil }
         if let recent = try? read(recent) { seen.merge(recent) }
@@ -150,9 +149,9 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Merges what this process has seen into what others have stored. If the process is killed in the meantime,
-    /// everything stays as it was. After a power failure, what was synced remains. Records of other processes are
-    /// overwritten only if they are unreadable and were given up.
+    /// Merges what this process has seen into what others have stored. If the process is killed in
+    /// between, the files stay as they were. After a power failure, everything that was synced remains.
+    /// Other processes' records are overwritten only if they are unreadable and were given up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
@@ -172,8 +171,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // The main file now contains everything. If this file stayed, it would remain when the main file is removed by
-        // hand.
+        // The main file now contains everything. Without this removal, this file would stay if
+        // someone removed the main file.
         if care != .quick { unlink(recent) }
     }
 

@@ -21,7 +21,10 @@ struct Servers: Sendable {
         } else {
             operations = nil
         }
-        let pages = settings.console.map { parts.console(calls, speaksTLS: $0.speaksTLS) }
+        let pages = settings.console.map {
+            parts.console(
+                calls, speaksTLS: $0.speaksTLS, requiresSecondFactor: $0.requiresSecondFactor)
+        }
         if var apart = settings.console?.server, let pages {
             apart.stamp = stamp
             console = try Server(

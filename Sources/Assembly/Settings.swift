@@ -20,7 +20,7 @@ package struct Settings: Sendable {
 
 /// The size and the addresses of a service.
 package struct ServiceSettings: Sendable {
-    /// The number of descriptors needed in addition to those for clients' connections and for the process's own
+    /// The number of descriptors besides those for clients' connections and for the process's own
     /// connections to the database.
     private static let otherDescriptors = 256
 
@@ -35,11 +35,11 @@ package struct ServiceSettings: Sendable {
     package var hangups: @Sendable () -> Int = { 0 }
     /// This build's version, shown to operators.
     package var version = ""
-    /// The daily time at which every project is reconciled; `nil` if this is started by other means.
+    /// The daily time at which every project is reconciled; `nil` if another program starts reconciliations.
     private(set) var reconcileAt: TimeOfDay?
 
     private(set) var reconcileAtText: String?
-    /// The age at which data that is no longer needed is deleted; `nil` to keep it.
+    /// The age at which data that is no longer needed is deleted; `nil` to keep such data.
     private(set) var forgetAfter: CalendarDuration? = .days(400)
 
     package init() {}
@@ -47,7 +47,7 @@ package struct ServiceSettings: Sendable {
     /// The minimum age for deletion. Stores repeat what they have sent for up to 180 days.
     package static let shortestAge = CalendarDuration.days(200)
 
-    /// Returns false unless the text is `off` or a duration that is long enough.
+    /// Sets the age from a text. Returns false unless the text is `off` or a duration that is long enough.
     package mutating func forget(after text: String) -> Bool {
         if text == "off" {
             forgetAfter = nil
@@ -61,14 +61,14 @@ package struct ServiceSettings: Sendable {
         return true
     }
 
-    /// Returns false unless the text is a time, such as `03:00`.
+    /// Sets the daily time from a text such as `03:00`. Returns false for any other text.
     package mutating func reconcile(at text: String) -> Bool {
         reconcileAt = TimeOfDay(text)
         reconcileAtText = text
         return reconcileAt != nil
     }
 
-    /// Claims the addresses before anything is created. If another process uses one of them, the service cannot start.
+    /// Claims the addresses before anything is created. A service whose address another process uses cannot start.
     package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
             try server.claimAddress()

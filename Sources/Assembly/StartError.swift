@@ -8,9 +8,9 @@ package enum StartError: Error, Hashable, Sendable {
     case refused(code: String, sentence: String)
     case fault(String)
 
-    /// The error for a URL that cannot refer to a PostgreSQL database; otherwise `nil`. libpq would take such a text as
-    /// the name of a database, and would only report that the database does not exist. The message omits the text,
-    /// because it may contain a password.
+    /// The error for a URL that cannot refer to a PostgreSQL database; `nil` for any other URL.
+    /// libpq would take such a text as the name of a database, and would only report that the
+    /// database does not exist. The message omits the text, because it may contain a password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {
@@ -19,7 +19,7 @@ package enum StartError: Error, Hashable, Sendable {
             self = .refused(
                 code: "not_postgresql",
                 sentence:
-                    "The database's URL begins with \(scheme.prefix(20))://, and Deed works with PostgreSQL "
+                    "The database's URL begins with \(scheme.prefix(20))://, but Deed works with PostgreSQL "
                     + "only. \(form)")
             return
         }
@@ -41,13 +41,13 @@ extension LedgerError {
         }
     }
 
-    /// The message, including the server's own message, which the person at the terminal may see.
+    /// The message with the server's own message, which the person at the terminal may see.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
         }
-        // 42501 means that the login lacks a right, most likely membership in the service's role. If the login may not
-        // even connect, PostgreSQL says so only in its message.
+        // 42501 means that the login lacks a right, most likely membership in the service's role.
+        // If the login may not even connect, PostgreSQL says so only in its message.
         let isRefused =
             error.sqlState == "42501"
             || error.serverMessage.contains("permission denied for database")

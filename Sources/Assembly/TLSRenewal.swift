@@ -7,10 +7,10 @@ import Jobs
 import Telemetry
 import Threading
 
-/// Reads the TLS files again when they have changed or when this is requested, because certificates are renewed more
-/// often than services are restarted.
+/// Reads the TLS files again when they change or when an operator asks for it, because certificates
+/// are renewed more often than services are restarted.
 final class TLSRenewal: Sendable {
-    /// The properties that are compared in each check: the files' identities, times and sizes.
+    /// The properties that each check compares: the files' identities, times and sizes.
     private struct Stamp: Equatable {
         var parts: [Int]
 
@@ -28,7 +28,7 @@ final class TLSRenewal: Sendable {
         var used: Stamp
         var seen: Stamp
         var hangups = 0
-        /// The files that could not be used. They are remembered so that they are logged only once.
+        /// The files that could not be used. They are remembered so that each is logged only once.
         var refused: Stamp?
     }
 
@@ -57,7 +57,8 @@ final class TLSRenewal: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// Changed files may still be being written. They are used only once two checks in a row find them the same.
+    /// Checks the files. Changed files may not be complete yet, so they are used only once two checks in a row find
+    /// them the same.
     private func look() {
         guard let servers = servers.change(wake: .none, { $0 }) else { return }
         let (stamp, asked) = (Stamp(files), hangups())

@@ -70,7 +70,7 @@ package struct AuditFindings: Sendable {
         count += others.count - others.listed.count
     }
 
-    /// Adds findings, of which only the first ones are listed. `total` is the number of all of them.
+    /// Adds findings. Only the first ones are listed, and `total` is the number of all of them.
     package mutating func add(_ first: [AuditFinding], of total: Int) {
         for finding in first { add(finding) }
         count += max(0, total - first.count)

@@ -1,8 +1,8 @@
 package import Core
 
-/// Evidence as stored in its table. The stored form may be damaged.
+/// Evidence as stored in its table, perhaps damaged.
 package struct FiledEvidence: Sendable {
-    /// The verdict that is stored for valid evidence.
+    /// The stored verdict for valid evidence.
     package static let believed = "believed"
 
     package let digest: [UInt8]
@@ -122,7 +122,7 @@ extension Event {
     }
 }
 
-/// The result of verifying stored evidence again, using only its stored form.
+/// The result of verifying stored evidence again, from its stored form alone.
 package enum EvidenceProof: Sendable {
     case proven(ProvenAgain)
     /// Only the digest is stored, so there is nothing to verify.

@@ -5,10 +5,10 @@ import HTTPServer
 /// The answer from the bare server.
 private struct BareAnswer {
     let body: UnsafeMutableRawBufferPointer
-    /// The names and values of the headers that MHD does not write by itself.
+    /// The names and values of the headers that MHD does not write itself.
     let headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)]
 
-    /// Takes the headers from the head of an answer, in the format in which curl writes it.
+    /// Takes the headers from the head of an answer, in curl's format.
     init(head: [UInt8], body bytes: [UInt8]) {
         body = .allocate(byteCount: bytes.count, alignment: 1)
         body.copyBytes(from: bytes)
@@ -25,8 +25,8 @@ private struct BareAnswer {
     }
 }
 
-/// Serves the same answer to every request using MHD alone, as a baseline for the measured reads. It sends the same
-/// bytes as the measured server, with the same number of threads.
+/// Serves the same answer to every request using MHD alone, as a baseline for the measured reads.
+/// Sends the same bytes as the measured server, with the same number of threads.
 func serveBare(_ options: BenchOptions) -> Int32 {
     guard let listen = options["--listen"], let bytes = options.content(of: "--bytes"),
         let head = options.content(of: "--head"),

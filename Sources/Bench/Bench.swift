@@ -1,6 +1,6 @@
 import Glibc
 
-/// One of the available benchmarks. Each one is a function in a separate file and returns the exit code.
+/// A benchmark. Each one is a function in a separate file and returns the exit code.
 private struct Bench: Sendable {
     let name: String
     let usage: String
@@ -67,8 +67,8 @@ func complain(_ text: String) {
     write(STDERR_FILENO, line, line.count)
 }
 
-/// Blocks the signals that would end the process, so that `waitForEnd` receives them. A server calls this before it
-/// starts any threads.
+/// Blocks the signals that would end the process, so that `waitForEnd` receives them. A server
+/// calls this before it starts any threads.
 func holdEndSignals() {
     var signals = endSignals()
     pthread_sigmask(Int32(SIG_BLOCK), &signals, nil)

@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// Measures only the rules, without IO and on a single thread. The best of several rounds counts, because other work on
-/// the machine can only increase the time.
+/// Measures only the rules, without IO and on a single thread. The best of several rounds counts,
+/// because other work on the machine can only add time.
 func benchCore(json: Bool) -> Int32 {
     let customer = LongCustomer()
     let figures = [customer.measureDerivation(), customer.measureFold()]

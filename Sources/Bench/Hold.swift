@@ -1,7 +1,7 @@
 import Glibc
 
-/// Holds connections open to simulate clients that never finish: some stay silent, others send a body at one byte per
-/// second. Connections that are closed get replaced.
+/// Holds connections open to simulate clients that never finish: some stay silent, others send a
+/// body at one byte per second. Closed connections are replaced.
 func holdConnections(_ options: BenchOptions) -> Int32 {
     guard let port = options["--port"].flatMap(UInt16.init),
         let count = options["--connections"].flatMap(Int.init),

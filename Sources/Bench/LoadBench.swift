@@ -4,13 +4,13 @@ import Ledger
 import Postgres
 import Telemetry
 
-/// Writes the log for many customers with one grant each, and the projected rows, as input for COPY. The output goes to
-/// three files, which may be pipes. Then it prints the statement that moves the heads.
+/// Writes the log for many customers with one grant each, and the projected rows, as input for COPY. The output
+/// goes to three files, which may be pipes. Then prints the statement that moves the heads.
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, and the next
-/// `--later` grants end a second later. Of the remaining grants, every second one lasts two years, and the others never
-/// end. If `--tickets` is not 0, each grant belongs to one of that many support cases. `--people` grants, evenly
-/// spread, are made with the keys of ten people. Everything is recorded within a second.
+/// `--later` grants end a second later. Of the remaining grants, every second one lasts two years, and the
+/// others never end. If `--tickets` is not 0, each grant belongs to one of that many support cases. `--people`
+/// grants, evenly spread, are made with the keys of ten people. Everything is recorded within a second.
 func loadCustomers(_ options: BenchOptions) -> Int32 {
     guard let url = getenv("DEED_DATABASE_URL").map({ unsafe String(cString: $0) }),
         let count = options["--customers"].flatMap(Int.init),
@@ -38,9 +38,11 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
         let people = options["--people"].flatMap(Int.init) ?? 0
         let grant = LoadedGrant(due: due, later: later, ends: ends, tickets: tickets)
         for first in stride(from: 0, to: count, by: LoadedGrant.page) {
+            // A grant that starts later than it is given has a boundary at its start.
+            let recorded = moment(first)
             for number in first..<min(first + LoadedGrant.page, count) {
                 let (given, customer) = (
-                    try grant.given(number, start), try CustomerID("reader-\(number)")
+                    try grant.given(number, recorded), try CustomerID("reader-\(number)")
                 )
                 let acts = number * people / count
                 if acts < (number + 1) * people / count {
@@ -67,7 +69,7 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
     }
 }
 
-/// The reader of the rows has stopped early.
+/// The reader of the rows stopped early.
 private struct Unwritten: Error {}
 
 private func write(_ text: String, to file: UnsafeMutablePointer<FILE>) throws {

@@ -3,9 +3,9 @@ import Glibc
 import JSON
 import Minting
 
-/// Writes what a store would sign about many sales: `root.pem`, which is the root to trust, and one line for each
-/// transaction and each notification. The header that they share is written to `header` and left out of the lines. This
-/// is for load tests that must not include the cost of signing.
+/// Writes what a store would sign about many sales: the root to trust in `root.pem`, and one line
+/// for each transaction and each notification. Their common header is written to `header` and left
+/// out of the lines. For load tests that must not include the cost of signing.
 func mintEvidence(_ options: BenchOptions) -> Int32 {
     guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
         complain("mint needs --folder and --count")
@@ -49,14 +49,14 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
-    /// The end of a header with this chain, in base64. It can be put after any number of complete three-byte groups.
-    /// Each different beginning results in a header that Deed has not seen before.
+    /// The end of a header with this chain, in base64. It fits after any number of complete
+    /// three-byte groups. Each new beginning makes a header that Deed has not seen before.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL
     }
 
-    /// The header of everything that is signed with this chain.
+    /// The header of everything that this chain signs.
     fileprivate var transactionHeader: String {
         SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.base64URL
     }

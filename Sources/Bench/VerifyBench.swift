@@ -5,8 +5,8 @@ import Glibc
 import JSON
 import Minting
 
-/// Measures verification on a single thread with a cached chain, compared with OpenSSL's own speed for the same kind of
-/// signature. The rounds alternate, and the best round of each counts.
+/// Measures verification on a single thread with a cached chain, compared with OpenSSL's own speed
+/// for the same kind of signature. The rounds alternate, and the best round of each counts.
 func benchVerify(json: Bool) -> Int32 {
     guard let bench = VerifyBench() else {
         complain("deed-bench verify: the minted roots cannot be read")
@@ -16,7 +16,7 @@ func benchVerify(json: Bool) -> Int32 {
     func keep(_ name: String, _ rate: Double?) {
         if let rate { best[name] = max(best[name] ?? 0, rate) }
     }
-    // There are many short rounds, so that other work slows down both sides equally.
+    // Many short rounds ensure that other work slows down both sides equally.
     for _ in 0..<8 {
         keep("ecdsap256", openSSLVerifications("ecdsap256", pattern: "(nistp256)"))
         keep("verify.jws", bench.rate(bench.transaction, .signedTransaction))
@@ -60,8 +60,8 @@ private struct VerifyBench {
         largeReceipt = plan.bytes
     }
 
-    /// The number of verifications per second of this thread's CPU time, including decoding. `openssl speed` also
-    /// measures CPU time, so other work on the machine affects neither figure.
+    /// The number of verifications per second of this thread's CPU time, including decoding.
+    /// `openssl speed` also measures CPU time, so other work on the machine affects neither figure.
     func rate(_ bytes: [UInt8], _ kind: EvidenceKind) -> Double? {
         guard (try? verifier.verify(bytes, as: kind, on: terms)) != nil else { return nil }
         let start = threadMicroseconds()

@@ -1,6 +1,6 @@
 #include "CBuild.h"
 
-// scripts/package gives these; see Package.swift.
+// scripts/package defines these macros; see Package.swift.
 #ifndef DEED_VERSION
 #define DEED_VERSION "0.1.0-dev"
 #endif

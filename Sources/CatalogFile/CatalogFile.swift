@@ -9,11 +9,11 @@ package enum CatalogFile {
         package let warnings: [CatalogProblem]
     }
 
-    /// The maximum size of the canonical form, which has to fit into an event.
+    /// The maximum size of the canonical form, which must fit into an event.
     package static let sizeLimit = (1 << 20) - 64
 
     /// Reads a catalog, or throws all of its problems with their paths. Ids that the previous
-    /// catalog does not contain are new and must be in their proper form.
+    /// catalog lacks are new and must be in their proper form.
     package static func read(
         _ json: JSON, after old: Catalog = Catalog()
     ) throws(InvalidCatalog) -> Contents {

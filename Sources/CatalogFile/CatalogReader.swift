@@ -5,8 +5,8 @@ import JSON
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog to be replaced; `nil` when reading from the log. In that case, unknown members
-    /// are skipped, and ids are accepted as they are.
+    /// The catalog that is replaced; `nil` when reading from the log. Unknown members are then
+    /// skipped, and ids are accepted as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,8 +65,7 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// Reads the terms. Unreadable parts are replaced by substitutes, so that everything else is
-    /// checked as well.
+    /// Reads the terms. Substitutes take the place of unreadable parts, so that everything else is checked as well.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -186,7 +185,7 @@ extension CatalogReader {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
             let remedy =
                 nearest(to: member.name, among: names).map { "the nearest is \"\($0)\"" }
-                ?? "there are \(names.joined(separator: ", "))"
+                ?? "the known members are \(names.joined(separator: ", "))"
             draft.note(
                 place, "is not a known member; \(remedy); correct it or remove it")
         }
@@ -214,7 +213,7 @@ extension CatalogReader {
         return wholeNumber(json, in: 1...Int64.max, at: "\(path).\(name)") ?? fallback
     }
 
-    /// `range` is used only in the message. Validation checks the range of 64-bit numbers.
+    /// `range` appears only in the message. Validation checks the range of 64-bit numbers.
     private mutating func wholeNumber(
         _ json: JSON, in range: ClosedRange<Int64>, at path: String
     ) -> Int64? {

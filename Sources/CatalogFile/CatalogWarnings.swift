@@ -1,7 +1,7 @@
 import Core
 
 extension Catalog {
-    /// Warnings about possible misspellings, which are undeclared names that resemble declared ones.
+    /// Warnings about possible misspellings: undeclared names that resemble declared ones.
     var warnings: [CatalogProblem] {
         let declared = (
             entitlements: entitlementTitles.keys.map(\.text).sorted(),
@@ -11,15 +11,14 @@ extension Catalog {
             + undeclared(currencies.map(\.text), in: declared.currencies, "currencies")
     }
 
-    /// A catalog that does not declare any names does not get warnings.
+    /// A catalog that declares no names gets no warnings.
     private func undeclared(
         _ names: [String], in declared: [String], _ section: String
     ) -> [CatalogProblem] {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // A long list is unlikely to result from typing errors, and comparing all of it would take
-        // a long time.
+        // Many unknown names are unlikely to be typing errors, and comparing all of them would take long.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil

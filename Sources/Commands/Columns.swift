@@ -1,5 +1,5 @@
-/// Text as a terminal displays it: some characters are two columns wide and some have no width. Terminals disagree
-/// about joined emoji. Here, each emoji in a joined sequence counts as one.
+/// Text as a terminal displays it: some characters are two columns wide and some have no width.
+/// Terminals disagree about joined emoji. Here, each emoji in a joined sequence counts as one.
 extension String {
     package var columns: Int {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
@@ -29,7 +29,7 @@ extension Character {
         isPicture ? 2 : unicodeScalars.reduce(0) { $0 + $1.columns }
     }
 
-    /// Whether the character is an emoji, either by itself or because of the character that follows it.
+    /// Whether the character is an emoji, by itself or because of the character after it.
     private var isPicture: Bool {
         guard let first = unicodeScalars.first?.properties else { return false }
         return first.isEmojiPresentation

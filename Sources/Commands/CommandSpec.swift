@@ -6,7 +6,7 @@ package struct CommandSpec: Sendable {
     /// The arguments that are not flags, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether the command only reads the database. If so, it uses a test clock automatically.
+    /// Whether the command only reads the database. Such a command uses a test clock automatically.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -32,7 +32,7 @@ package struct Positional: Sendable {
     let name: String
     let help: String
     let isRequired: Bool
-    /// Whether the argument can be repeated. Only the last one can.
+    /// Whether the argument can be repeated. Only the last argument can.
     let isRepeated: Bool
 
     package init(name: String, help: String, isRequired: Bool = true, isRepeated: Bool = false) {
@@ -49,11 +49,11 @@ package struct Option: Sendable {
     let valueName: String?
     let help: String
     var isRequired = false
-    /// Whether an environment variable, whose name consists of the program's and the flag's, can supply a missing
-    /// value.
+    /// Whether an environment variable can supply a missing value. The variable's name consists of
+    /// the program's name and the flag's.
     var isSetting = false
     var fallback: String?
-    /// The setting's former name. Using it is an error, and the message gives the current name.
+    /// The setting's former name. Its use is an error, and the message gives the current name.
     var formerly: String?
 
     /// The name of the environment variable, such as `DEED_DATA_DIR`.
@@ -67,7 +67,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// A flag that can also be set with its environment variable, to 1 or true.
+    /// A flag whose environment variable also sets it, with 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }

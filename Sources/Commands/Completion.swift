@@ -15,7 +15,7 @@ extension Program {
         }
     }
 
-    /// Suggests the next word of a command or, if the command is complete, its flags.
+    /// Suggests the next word of a command, or flags if the command is complete.
     private var bashFunction: String {
         let cases = commands.map { spec in
             "        '\(spec.name)') flags='\(flags(of: spec))' ;;"

@@ -9,9 +9,9 @@ extension Program {
 
             \(lines.joined(separator: "\n"))
 
-            Each command explains itself: \(name) <command> --help
-            \(notes)This is \(version), as \(name) --version says.
-            Its manual page: \(name) manual. What completes it in a shell: \(name) completion bash
+            Help for one command: \(name) <command> --help
+            \(notes)Version: \(version)
+            Manual page: \(name) manual. Shell completion: \(name) completion bash
             Exit codes: 0 done, 1 refused, 2 wrong usage, 3 fault.
             """
     }
@@ -31,7 +31,7 @@ extension Program {
             """
     }
 
-    /// Formatted like `deed key revoke ID [--flags]`.
+    /// For example `deed key revoke ID [--flags]`.
     func synopsis(of spec: CommandSpec) -> String {
         let values = spec.positionals.map { value in
             (value.isRequired ? " \(value.name)" : " [\(value.name)]")
@@ -56,6 +56,6 @@ extension Program {
 }
 
 extension Option {
-    /// Formatted like `--for LENGTH`.
+    /// For example `--for LENGTH`.
     fileprivate var usage: String { "--\(name)" + (valueName.map { " \($0)" } ?? "") }
 }

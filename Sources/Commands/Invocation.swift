@@ -13,7 +13,7 @@ package struct Invocation: Sendable {
     /// The first mistake. Parsing continues after it, because later arguments may ask for help or for JSON.
     private var mistake: CommandEnd?
 
-    /// Reads the arguments that follow the command. Variables supply missing settings.
+    /// Reads the arguments after the command. Variables supply missing settings.
     package init(
         _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
         variables: [String: String]
@@ -86,7 +86,7 @@ package struct Invocation: Sendable {
             return
         }
         guard argument.hasPrefix("--"), argument.count > 2 else {
-            throw usage("\(argument) is not known; flags are written with two dashes")
+            throw usage("\(argument) is not a known flag; flags begin with two dashes")
         }
         let parts = argument.dropFirst(2).split(
             separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

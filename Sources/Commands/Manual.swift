@@ -31,7 +31,7 @@ extension Program {
     }
 }
 
-/// Escapes text for roff, so that the text contains no requests and its dashes stay dashes.
+/// Escapes text for roff, so that it contains no requests and its dashes stay dashes.
 private func roff(_ text: String) -> String {
     let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         .replacing("\"", with: "\\(dq")

@@ -22,13 +22,14 @@ package struct Program: Sendable {
 
     /// Runs the command given by the arguments. Calls `whenRead` after parsing.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // It is not an error if the reader stops early, as `head` does in `deed status | head -1`.
+        // It is no error if the reader stops early, as `head` does in `deed status | head -1`.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
         do throws(CommandEnd) {
             if !Program.areArgumentsText {
-                throw .usage("an argument holds bytes that are not UTF-8; write it in UTF-8")
+                throw .usage(
+                    "an argument contains bytes that are not UTF-8; write the argument in UTF-8")
             }
             guard let spec = try find(arguments) else { return 0 }
             let invocation = Invocation(
@@ -49,8 +50,8 @@ package struct Program: Sendable {
         }
     }
 
-    /// Whether the arguments are valid UTF-8. Swift replaces all invalid bytes with the same character, which could
-    /// make different names equal.
+    /// Whether the arguments are valid UTF-8. Swift replaces all invalid bytes with the same
+    /// character, which could make different names equal.
     private static var areArgumentsText: Bool {
         (0..<Int(CommandLine.argc)).allSatisfy { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) != nil } ?? true
@@ -72,7 +73,7 @@ package struct Program: Sendable {
         }
     }
 
-    /// The command named by the first words; `nil` if an answer has already been given.
+    /// The command that the first words name; `nil` if the question has already been answered.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         if let answer = try answer(arguments) {
             printText(answer)
@@ -87,7 +88,7 @@ package struct Program: Sendable {
             return nil
         }
         if words.isEmpty {
-            throw .usage("no command is given; see: \(name) --help")
+            throw .usage("a command is missing; see: \(name) --help")
         }
         if words.count > 1,
             let near = nearest(
@@ -102,7 +103,9 @@ package struct Program: Sendable {
             let names = family.map { "\(name) \($0.name)" }.joined(separator: ", ")
             throw .usage("\"\(words[0])\" needs one more word: \(names)")
         }
-        let near = nearest(words[0], of: commands.map { $0.path[0] })
+        let near =
+            commands.first { $0.path.last == words[0] }?.name
+            ?? nearest(words[0], of: commands.map { $0.path[0] })
         throw .usage(
             "there is no command \"\(words[0])\""
                 + (near.map { "; did you mean \(name) \($0)? See: " } ?? "; see: ")

@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT and, unless it is only counted, SIGHUP. A second signal more than a second later ends the
-/// process immediately. A second signal that comes sooner counts as the same request, sent both to the process group
-/// and to the process.
+/// Waits for SIGTERM, SIGINT and, unless it is only counted, SIGHUP. A second signal more than a
+/// second later ends the process immediately. A second signal that comes sooner counts as the same
+/// request, sent both to the process group and to the process.
 package enum StopSignal {
-    /// The pipe that the handler uses to wake the waiting thread.
+    /// The pipe through which the handler wakes the waiting thread.
     private static let pipeEnds: (read: Int32, write: Int32) = {
         var ends: [Int32] = [0, 0]
-        precondition(pipe(&ends) == 0, "no pipe can be made: no file descriptor is free")
+        precondition(pipe(&ends) == 0, "a pipe cannot be created: no file descriptor is free")
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }()
@@ -41,13 +41,13 @@ package enum StopSignal {
         while read(pipeEnds.read, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Waits for up to the given time. Returns whether to stop. Once this is true, it stays true.
+    /// Waits for up to the given time. Returns whether to stop. Once true, the result stays true.
     package static func wait(milliseconds: Int) -> Bool {
         var ends = [pollfd(fd: pipeEnds.read, events: Int16(POLLIN), revents: 0)]
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait in the same way as a signal.
+    /// Ends the wait as a signal would.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)
@@ -58,7 +58,7 @@ private func hangupReceived(_: Int32) {
     StopSignal.hangupCount.add(1, ordering: .relaxed)
 }
 
-/// Handles a signal. Only calls that are safe in a signal handler are made.
+/// Handles a signal. Makes only calls that are safe in a signal handler.
 private func stopRequested(_: Int32) {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,4 +1,4 @@
-/// The known word that was most likely meant; `nil` if none of them is similar.
+/// The known word that was most likely meant; `nil` if no word is similar.
 package func nearest(_ word: String, of known: [String]) -> String? {
     let limit = word.count < 4 ? 1 : word.count < 9 ? 2 : 3
     let found = known.map { (word: $0, distance: distance(Array(word), Array($0))) }

@@ -17,12 +17,12 @@ package func printError(_ text: String) {
     write(text + "\n", to: STDERR_FILENO)
 }
 
-/// Shows a line that the next line replaces. Does nothing if there is no terminal.
+/// Shows a line that the next line replaces. Does nothing without a terminal.
 package func showProgress(_ text: String) {
     if isatty(STDERR_FILENO) == 1 { write("\r\(text)\u{1B}[K\r", to: STDERR_FILENO) }
 }
 
-/// Progress that is shown only after a second, so that fast commands print nothing.
+/// Progress that appears only after a second, so that fast commands print nothing.
 package struct Progress {
     private let started = monotonicMilliseconds()
 
@@ -51,7 +51,7 @@ private func write(_ bytes: [UInt8], to descriptor: Int32) {
 }
 
 extension String {
-    /// The text with control characters shown by name, since it may come from a stranger.
+    /// The text with control characters shown by name, because it may come from a stranger.
     package var withVisibleControls: String {
         if unicodeScalars.allSatisfy({ !$0.controlsTerminal }) { return self }
         return unicodeScalars.reduce(into: "") { shown, scalar in

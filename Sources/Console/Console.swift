@@ -9,9 +9,12 @@ package struct Console: Sendable {
 
     /// `speaksTLS` says whether Deed itself serves the pages over HTTPS.
     package init(
-        _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool
+        _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool,
+        requiresSecondFactor: Bool = false
     ) {
-        keeper = Doorkeeper(signIns, calls, refused, speaksTLS: speaksTLS)
+        keeper = Doorkeeper(
+            signIns, calls, refused, speaksTLS: speaksTLS,
+            requiresSecondFactor: requiresSecondFactor)
     }
 
     package var pages: PageSurface {
@@ -33,8 +36,12 @@ package struct Console: Sendable {
 
     private var doors: [PageRoute] {
         let (signIn, links) = (SignInPages(keeper: keeper), LinkPages(keeper: keeper))
+        let (code, factor) = (CodePages(keeper: keeper), SecondFactorPages(keeper: keeper))
         return [
             route("GET", "/sign-in", signIn.form), route("POST", "/sign-in", signIn.signIn),
+            route("GET", "/sign-in/code", code.form), route("POST", "/sign-in/code", code.finish),
+            route("GET", "/your-sign-in", factor.form),
+            route("POST", "/your-sign-in", factor.answer),
             route("POST", "/sign-out", signIn.signOut),
             route("GET", "/link/{secret}", links.form),
             route("POST", "/link/{secret}", links.choose),
@@ -209,12 +216,18 @@ package struct Console: Sendable {
         switch turned {
         case .problem(let problem): page(of: problem, for: nil, nil).response(problem)
         case .notice(let status, let title, let sentence, headers: let headers):
-            Page.notice(title, sentence).response(status: status, headers: headers)
+            Page.notice(title, "\(sentence)").response(status: status, headers: headers)
+        case .secondFactor where method == "GET": .seeOther(.yourSignIn)
+        case .secondFactor:
+            Page.notice(
+                "Set up a second factor first",
+                "Nothing was done. The operator requires a second factor. Set one up on the page of your sign-in."
+            ).response(status: 403)
         case .signIn where method == "GET":
             .seeOther(Place.signIn.with("next", visit.place))
         case .signIn:
             Page.notice(
-                "You are not signed in any more",
+                "You are no longer signed in",
                 "Nothing was done. Sign in, open the page again, and send the form from there."
             ).response(status: 401)
         }
@@ -227,38 +240,22 @@ package struct Console: Sendable {
         switch turned {
         case .problem(let problem): page(of: problem, for: visitor, room).response(problem)
         case .notice(let status, let title, let sentence, headers: let headers):
-            Page.notice(title, sentence, visitor, room)
+            Page.notice(title, "\(sentence)", visitor, room)
                 .response(status: status, headers: headers)
-        case .signIn: throw turned
+        case .signIn, .secondFactor: throw turned
         }
     }
 
     private static func page(
         of problem: Problem, for visitor: Visitor?, _ room: ProjectRoom?
     ) -> Page {
-        let title = problem.status >= 500 ? "Deed cannot answer now" : "That does not work"
-        return .notice(title, problem.sentenceForPeople, visitor, room)
+        let title = problem.status >= 500 ? "Deed cannot answer right now" : "That did not work"
+        return .notice(title, problem.told(in: room), visitor, room)
     }
 }
 
 extension Page {
     fileprivate func response(_ problem: Problem) -> Response {
         response(status: problem.status, headers: problem.headers)
-    }
-}
-
-extension Problem {
-    /// The problem's detail. If it mentions calls, it is reworded for pages.
-    var sentenceForPeople: String {
-        switch code {
-        case "route_unknown": "There is no such page."
-        case "method_not_allowed": "This page takes no such request."
-        case "role_insufficient": "Your role does not permit this."
-        case "customer_changed_meanwhile":
-            "Something about the customer has changed since you looked. Look again, and decide anew."
-        case "ticket_missing":
-            "Your role acts with a ticket: write the support case into that field."
-        default: detail
-        }
     }
 }

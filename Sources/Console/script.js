@@ -1,4 +1,4 @@
-// Comforts. Every page works without this file.
+// Optional conveniences. Every page works without this file.
 
 const keys = [["/", "to the search box"], ["?", "these keys"]];
 
@@ -55,7 +55,7 @@ for (const time of document.querySelectorAll("time[datetime]")) {
     time.after(words);
 }
 
-// A slider under the drawing leads to another instant once it is let go.
+// Once the slider under the drawing is released, the page shows that instant.
 for (const drawing of document.querySelectorAll("figure.timeline")) {
     const [start, end] = [Number(drawing.dataset.start), Number(drawing.dataset.end)];
     const box = document.createElement("p");
@@ -87,7 +87,7 @@ for (const drawing of document.querySelectorAll("figure.timeline")) {
     drawing.append(box);
 }
 
-// A file goes into the text of the catalog, where it can be looked at before it is sent.
+// A chosen file becomes the text of the catalog, so that a person can look at it before sending it.
 const text = document.querySelector("textarea#text");
 if (text) {
     const label = document.createElement("label");

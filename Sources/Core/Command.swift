@@ -1,8 +1,7 @@
 /// A request, with its sender, its reason, and the data needed to decide it.
 ///
-/// A command belongs to one stream, in which its cause counts as carried out. For all other
-/// customers concerned, the command names the purchases and tokens that lead to them. All of these
-/// streams are written in the same commit, or none of them is.
+/// A command belongs to one stream, in which its cause counts as carried out. For all other customers concerned, the
+/// command names the purchases and tokens that lead to them. One commit writes all of these streams, or none of them.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
@@ -81,7 +80,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A purchase and the app in which it was made. Its holder can be identified only by both together.
+/// A purchase and its app. Both together are needed to find its holder.
 package struct HeldPurchase: Hashable, Sendable {
     package let app: AppID
     package let purchase: PurchaseID
@@ -140,6 +139,17 @@ package enum StreamState: Hashable, Sendable {
     /// The project, if this is the project's own stream.
     package var project: ProjectState? {
         if case .project(let state) = self { state } else { nil }
+    }
+
+    /// The current edition of a project's state that lacks its catalog.
+    package var lackedEdition: CatalogEdition? { project?.lackedEdition }
+
+    /// Gives a project's state its current catalog.
+    package mutating func supply(_ catalog: Catalog) {
+        guard case .project(var state) = self else { return }
+        self = .customer(CustomerState())
+        state.supply(catalog)
+        self = .project(state)
     }
 
     package mutating func apply(_ recorded: RecordedEvent) {
@@ -205,7 +215,7 @@ package struct Outcome: Sendable {
 package struct LogEntry: Hashable, Sendable {
     package let recorded: RecordedEvent
     package let type: String
-    /// The exact JSON text. It is empty if the customer has since been erased.
+    /// The exact JSON text. The text is empty if the customer has since been erased.
     package let payload: String
 
     package var isErased: Bool { payload.isEmpty }
@@ -218,7 +228,7 @@ package struct LogEntry: Hashable, Sendable {
 }
 
 /// Something is broken or overloaded. A retry may succeed.
-package enum Fault: Error, Hashable, Sendable {
+package enum Fault: Trouble, Error, Hashable, Sendable {
     /// A queue is full, or the database is slow.
     case busy
     /// The database cannot be reached. It is unknown whether a command was carried out.
@@ -230,17 +240,12 @@ package enum Fault: Error, Hashable, Sendable {
     case leaseLost
     /// The place of the next event is occupied by an event beyond the shard's head.
     case logBlocked
-    /// No event supports a row, so it cannot be used for a decision. The sentence is for operators.
+    /// No event supports a row, so the row cannot be used for a decision. The sentence is for operators.
     case rowUnproven(String)
     /// This program cannot read a row or a stream's events. Other streams are not affected.
     case unreadable(Unreadable)
     /// Something happened that should never happen. The sentence is for operators.
     case broken(String)
-
-    package static let blockedSentence =
-        "An event lies beyond the head of its shard, where the next event has to go: something "
-        + "other than Deed wrote it. Look at it with: deed audit, and move it aside with: "
-        + "deed audit --quarantine"
 
     /// Whether any other operation would currently fail as well.
     package var isOfWholeDatabase: Bool {
@@ -250,7 +255,7 @@ package enum Fault: Error, Hashable, Sendable {
         }
     }
 
-    /// The problem and the remedy, for operators.
+    /// The problem, for operators.
     package var sentence: String {
         switch self {
         case .busy: "The database is busy; try again."
@@ -258,18 +263,30 @@ package enum Fault: Error, Hashable, Sendable {
             "The database cannot be reached; check that it is running, and try again."
         case .impeded(let impediment): impediment.sentence
         case .leaseLost:
-            "Another instance has taken over what this one was doing, because this one could not renew its "
+            "Another instance has taken over this work, because this instance could not renew its "
                 + "lease; the next run continues where this one stopped."
-        case .logBlocked: Fault.blockedSentence
+        case .logBlocked:
+            "An event lies beyond its shard's head, where the next event belongs: something "
+                + "other than Deed wrote it."
         case .rowUnproven(let sentence): sentence
         case .unreadable(let what): what.sentence
         case .broken(let sentence): sentence
         }
     }
+
+    package var remedy: Remedy? {
+        switch self {
+        case .impeded(let impediment): impediment.remedy
+        case .logBlocked: .moveEventAside
+        case .rowUnproven: .repairRows
+        case .unreadable(let what): what.remedy
+        case .busy, .unavailable, .leaseLost, .broken: nil
+        }
+    }
 }
 
 /// Data that this program cannot read.
-package struct Unreadable: Hashable, Sendable {
+package struct Unreadable: Trouble, Hashable, Sendable {
     package let what: String
     /// Whether a newer program wrote the data. If not, the data is damaged.
     package let needsNewer: Bool
@@ -281,11 +298,12 @@ package struct Unreadable: Hashable, Sendable {
 
     package var sentence: String {
         needsNewer
-            ? "A newer release of Deed wrote something that this one cannot read (\(what)); install "
-                + "the release that wrote it, or a newer one."
-            : "The database holds something that cannot be read (\(what)), so it is damaged; look at it "
-                + "with: deed audit --projections"
+            ? "A newer release of Deed wrote something that this release cannot read (\(what)); install "
+                + "that release, or a newer one."
+            : "The database contains something that cannot be read (\(what)), so it is damaged."
     }
+
+    package var remedy: Remedy? { needsNewer ? nil : .inspectRows }
 }
 
 /// Why a command was not carried out.

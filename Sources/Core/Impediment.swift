@@ -1,5 +1,5 @@
 /// A condition that prevents normal use of a database although the database responds.
-package struct Impediment: Error, Hashable, Sendable {
+package struct Impediment: Trouble, Error, Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The database lacks events that this instance has seen.
         case behind = "database_behind"
@@ -13,23 +13,25 @@ package struct Impediment: Error, Hashable, Sendable {
         case outdated = "program_outdated"
     }
     package let kind: Kind
-    /// The problem and the remedy, for operators.
+    /// The problem, for operators.
     package let sentence: String
+    package let remedy: Remedy?
 
-    package init(_ kind: Kind, _ sentence: String) {
+    package init(_ kind: Kind, _ sentence: String, remedy: Remedy? = nil) {
         self.kind = kind
         self.sentence = sentence
+        self.remedy = remedy
     }
 
     /// The problem as callers may see it, without details about servers.
     package var publicSentence: String {
         switch kind {
         case .behind:
-            "The database lacks events that were in it before; an operator has to act."
+            "The database lacks events that it had before; an operator has to act."
         case .clockApart: "The clocks of this instance and of its database are too far apart."
         case .full: "The database's disk is full."
-        case .readOnly: "The database accepts no writes now."
-        case .noStandby: "No standby confirms what is written."
+        case .readOnly: "The database does not accept writes now."
+        case .noStandby: "No standby confirms writes."
         case .outdated:
             "This instance runs a release of Deed that is too old for its database; another instance may run a "
                 + "newer one."

@@ -1,4 +1,4 @@
-/// An expected refusal: which rule forbids the request, and what to do instead.
+/// An expected refusal. It says which rule forbids the request.
 package enum Refusal: Error, Hashable, Sendable {
     case projectUnknown(ProjectID)
     case projectExists(ProjectID)
@@ -20,9 +20,9 @@ package enum Refusal: Error, Hashable, Sendable {
     case waitTooLong(days: Int64)
     case grantUnknown(GrantID)
     case grantEnded(GrantID, at: Instant)
-    /// The grant has ended or was revoked, so its end can no longer be changed.
+    /// The grant has ended or was revoked, so its end can no longer change.
     case grantOver(GrantID, at: Instant)
-    /// The end is in the past. `isLength` means that it was calculated from a length.
+    /// The end is in the past. `isLength` means that a length determined it.
     case grantEndsInThePast(Instant, isLength: Bool)
     case grantEndsBeforeItStarts(start: Instant, end: Instant)
     case grantEndsTooLate
@@ -65,8 +65,7 @@ package enum Refusal: Error, Hashable, Sendable {
     case formatPending(needed: LogFormat, present: LogFormat)
     case purchaseUnknown(PurchaseID)
     case alreadyHeld(PurchaseID)
-    /// The purchase came from a customer who has since been merged into its holder, so there is no
-    /// move left to undo.
+    /// The purchase came from a customer who has since been merged into its holder, so no move is left to undo.
     case cameFromPart(PurchaseID, CustomerID)
     case neverMoved(PurchaseID)
     case notBlocked(PurchaseID)
@@ -186,35 +185,32 @@ package enum Refusal: Error, Hashable, Sendable {
         }
     }
 
-    /// What happened and what to do next, in one sentence.
     package var sentence: String {
         switch self {
         case .projectUnknown(let id):
-            "There is no project \"\(id)\"; create it with: deed project create \(id)"
+            "There is no project \"\(id)\"."
         case .projectExists(let id):
-            "The project \"\(id)\" exists already; use it, or choose another name."
+            "The project \"\(id)\" already exists; use it, or choose another name."
         case .keyUnknown(let id):
-            "The project has no key \"\(id)\"; see: deed key list"
+            "The project has no key \"\(id)\"."
         case .tooManyKeys(let limit):
             "The project has \(limit) keys, which is the limit; revoke one first."
         case .key(let refusal): refusal.sentence
         case .support(let refusal): refusal.sentence
         case .merge(let refusal): refusal.sentence
         case .mergedMeanwhile(let id):
-            "The customer \"\(id)\" was merged or parted at the same moment, and nothing was done; look at the "
+            "The customer \"\(id)\" was merged or separated at the same moment, so nothing was done; look at the "
                 + "customer, and try again."
         case .customerMerged(let id, let into):
-            "The customer \"\(id)\" was merged into \"\(into)\"; use that one instead."
+            "The customer \"\(id)\" was merged into \"\(into)\"; use that customer instead."
         case .appUnknown(let id):
-            "The project has no app \"\(id)\"; see: deed app list"
+            "The project has no app \"\(id)\"."
         case .appTaken:
-            "Another project has this app; remove it there first: deed app remove"
+            "Another project has this app."
         case .appNotAllowed(let key):
-            "The operator has not allowed this project to add \"\(key.id)\"; ask for: deed project allow-app "
-                + "\(key.id)\(key.store == .unnamed ? "" : " --store \(key.store.rawValue)")"
+            "The operator has not allowed this project to add \"\(key.id)\"."
         case .tooManyAllowedApps(let limit):
-            "The project may add \(limit) apps, which is the limit; take one back with: deed project "
-                + "disallow-app"
+            "The project may add \(limit) apps, which is the limit."
         case .tooManyApps(let limit):
             "The project has \(limit) apps, which is the limit; remove one first."
         case .tooManyListed(let limit):
@@ -222,11 +218,11 @@ package enum Refusal: Error, Hashable, Sendable {
         case .waitTooLong(let days):
             "A cool-down and an order's lifetime may last at most \(days) days; give a shorter one."
         case .grantUnknown(let id):
-            "The customer has no grant \"\(id)\" in the requested environment; see: deed customer show"
+            "The customer has no grant \"\(id)\" in the requested environment."
         case .grantEnded(let id, let end):
             "The grant \"\(id)\" ended at \(end.text); there is nothing left to revoke."
         case .grantOver(let id, let end):
-            "The grant \"\(id)\" ended at \(end.text) and can no longer be changed; give a new one."
+            "The grant \"\(id)\" ended at \(end.text) and can no longer be changed; give a new grant."
         case .grantEndsInThePast(let end, _):
             "The grant would have ended at \(end.text); give a later end, or revoke it."
         case .grantEndsBeforeItStarts(let start, let end):
@@ -236,37 +232,34 @@ package enum Refusal: Error, Hashable, Sendable {
         case .tooManyGrants(let limit):
             "The customer has \(limit) grants, which is the limit; use another customer."
         case .noteUnknown(let id):
-            "The customer has no note \"\(id)\" in the requested environment; see: deed note list"
+            "The customer has no note \"\(id)\" in the requested environment."
         case .tooManyNotes(let limit):
             "The customer has \(limit) notes, which is the limit; remove one first."
         case .customerUnknown(let id):
-            "There is no customer \"\(id)\" in the environments that were asked for; see: deed find"
+            "There is no customer \"\(id)\" in the requested environments."
         case .alreadyErased(let id, let instant):
-            "The customer \"\(id)\" was erased at \(instant.text), and nothing has happened since; look with: deed "
-                + "customer erased"
+            "The customer \"\(id)\" was erased at \(instant.text), and nothing has happened since."
         case .neverErased(let id):
-            "The customer \"\(id)\" was never erased; list all erased customers with: deed customer erased --list"
+            "The customer \"\(id)\" was never erased."
         case .exportTooLarge(let limit):
-            "The answer would have more than \(limit) bytes, the limit of one call; write it with: deed customer export"
+            "The answer would have more than \(limit) bytes, the limit of one call."
         case .intentStale:
-            "The intent is older than 15 minutes, or for another customer, environment or choice of \"purchases\", "
-                + "or the customer has changed since; ask for a new one, look at it, and send that."
+            "The intent is older than 15 minutes, was made for another customer, environment or choice of \"purchases\", "
+                + "or the customer has changed since. Ask for a new intent, check what it erases, and send it."
         case .doneBeforeErasure:
-            "This was sent before the customer was erased, and no longer counts; to start the customer anew, "
-                + "send it again with a new key."
+            "This call was sent before the customer was erased, and no longer counts; to start the customer anew, "
+                + "send the call again with a new key."
         case .purchaseErased:
             "This purchase was erased together with its holder, and can never have a holder again."
         case .nameUnknown(let name, let nearest):
             "The catalog has no \(name.noun) \"\(name.text)\""
-                + (nearest.map { "; the nearest name is \"\($0)\". " } ?? ". ")
-                + "Correct the name, add it to the catalog, or allow it with \"allow_unknown\":true "
-                + "(--allow-unknown)."
+                + (nearest.map { "; the nearest name is \"\($0)\"." } ?? ".")
         case .idempotencyMismatch:
             "This Idempotency-Key was used for another command; send a new key with a new command."
         case .idImproper(let id, let form):
-            "There is no \"\(id)\" yet, and it cannot be a new id: it \(form)."
+            "There is no \"\(id)\" yet, and it cannot become a new id: it \(form)."
         case .amountOutOfRange(let amount, let limit):
-            "The amount \(amount) is out of range; spend 1 to \(limit), or adjust by 1 to \(limit) up or down."
+            "The amount \(amount) is out of range; spend from 1 to \(limit), or adjust by up to \(limit) in either direction."
         case .earnsNothing(let amount, let limit):
             "The amount \(amount) cannot be added. Back ends may add 1 to \(limit); an admin's key may "
                 + "take."
@@ -278,55 +271,50 @@ package enum Refusal: Error, Hashable, Sendable {
         case .balanceOutOfBounds(let currency, let limit):
             "The balance of \"\(currency)\" would pass \(limit); adjust by a smaller amount."
         case .creditNotAllowed(let currency):
-            "The project does not let back ends add to \"\(currency)\"; allow it with: deed project set "
-                + "--credit-limit \(currency)=PER_CALL/PER_DAY, or use an admin's key."
+            "The project does not let back ends add to \"\(currency)\"."
         case .creditLimitReached(let currency, let limit, let left):
             "A back end may add \(limit.perCall) \"\(currency)\" per call and \(limit.perDay) per day to "
-                + "a customer, and \(left) now; add at most that, or use an admin's key."
+                + "a customer, and only \(left) more now; add at most \(left), or use an admin's key."
         case .tooManyCreditLimits(let limit):
             "At most \(limit) currencies may have a credit limit; remove one first."
         case .orderUnknown(let id):
-            "There is no order \"\(id)\" in the requested environment; see: deed customer orders"
+            "There is no order \"\(id)\" in the requested environment."
         case .orderExists:
             "The project already has an order with this id; use it, or choose another id."
         case .orderFulfilled(let id):
-            "The purchase of the order \"\(id)\" arrived; there is nothing left to close."
+            "The purchase for the order \"\(id)\" has arrived; there is nothing left to close."
         case .tooManyOrders(let limit):
             "The customer has \(limit) open orders, which is the limit; close one first."
         case .tokenTaken:
-            "Another customer has this token; give each customer a token of their own."
+            "Another customer has this token; give each customer a separate token."
         case .tooManyTokens(let limit):
             "The customer has \(limit) tokens, which is the limit; use one of them."
         case .tooManyUnclaimed(let limit):
-            "More than \(limit) purchases wait under this token, so it cannot belong to one customer; "
-                + "check that the client gives each customer a token of their own, and attach this "
-                + "customer's purchases with: deed unclaimed attach"
+            "More than \(limit) purchases are waiting under this token, so it cannot belong to one customer."
         case .notUnclaimed(let id):
-            "The purchase \"\(id)\" is not waiting for a customer in the requested environment: one "
-                + "has it, or Deed has never seen it there; see: deed unclaimed list"
+            "The purchase \"\(id)\" is not waiting for a customer in the requested environment: a customer "
+                + "has it, or Deed has never seen it there."
         case .heldByAnother:
             "Another customer holds this purchase; an admin can transfer it."
         case .accountShared:
-            "This store account's app transaction was already submitted for as many customers as the project allows; "
-                + "use one of them, or allow more with: deed project set --customers-per-account"
+            "This store account's app transaction was already submitted for as many customers as the project allows."
         case .movedRecently(let end):
-            "The purchase was moved recently and stays where it is until \(end.text); try again then."
+            "The purchase was moved recently and cannot move again until \(end.text); try again then."
         case .tooMuchAtOnce(let limit):
             "The evidence leads to more than \(limit) events; submit it in several calls."
         case .formatPending(let needed, let present):
-            "This needs the log's format \(needed.number), and the log has \(present.number), so that older releases can "
-                + "still read it. When every instance runs this release, raise it with: deed migrate --format"
+            "This call needs the log's format \(needed.number), but the log still has format \(present.number), which older releases can "
+                + "read."
         case .purchaseUnknown(let id):
-            "The customer does not hold the purchase \"\(id)\" in the requested environment; see: "
-                + "deed customer show"
+            "The customer does not hold the purchase \"\(id)\" in the requested environment."
         case .alreadyHeld(let id):
-            "The customer holds the purchase \"\(id)\" already; there is nothing to move."
+            "The customer already holds the purchase \"\(id)\"; there is nothing to move."
         case .cameFromPart(let id, let part):
-            "The purchase \"\(id)\" came from \"\(part)\", who was merged into its holder since; undo that merge first."
+            "The purchase \"\(id)\" came from \"\(part)\", who has since been merged into its holder; undo that merge first."
         case .neverMoved(let id):
             "The purchase \"\(id)\" is with its first holder; there is no move to undo."
         case .notBlocked(let id):
-            "The purchase \"\(id)\" was never blocked; there is nothing to take back."
+            "The purchase \"\(id)\" was never blocked; there is nothing to undo."
         case .boundByBalance(let id):
             "The purchase \"\(id)\" credited a balance, and balances never move; adjust them instead."
         case .purchaseChangedMeanwhile(let id):
@@ -334,47 +322,44 @@ package enum Refusal: Error, Hashable, Sendable {
         case .catalogChangedMeanwhile(let found):
             "The catalog is now at version \(found); compare yours with it and try again."
         case .versionsMiscounted(let count):
-            "This concerns \(count) customer\(count == 1 ? "" : "s"), and \"if_version\" (--if-version) must have a "
-                + "version of each, like \(count == 1 ? "12" : "12,7")."
+            "This call concerns \(count) customer\(count == 1 ? "" : "s")."
         case .customerChangedMeanwhile(let customer, let found):
-            "The customer \"\(customer)\" is now at version \(found), and nothing was done; look at the "
-                + "customer again, and send that version if it is still right."
+            "The customer \"\(customer)\" is now at version \(found), so nothing was done; look at the "
+                + "customer again, and send that version if the call is still right."
         case .intakeUnknown(let id):
-            "The project's queue has no \"\(id)\"; items that ended are forgotten after 90 days."
+            "The project's queue has no \"\(id)\"; items are deleted 90 days after they end."
         case .intakeEnded(let id, let word):
-            "\"\(id)\" is \(word.rawValue) already; only an item that waits or was refused can be ended, and "
-                + "only one that was not believed can be retried."
+            "\"\(id)\" is already \(word.rawValue); only a waiting or refused item can be ended, and "
+                + "only an item that was not believed can be retried."
         case .intakeQueuedAgain(let id):
-            "The evidence of \"\(id)\" was sent again and waits under another id; retry that one."
+            "The evidence of \"\(id)\" was sent again and is waiting under another id; retry that item."
         case .intakeFull:
-            "The project's queue of evidence is full; see why with: deed intake list"
+            "The project's queue of evidence is full."
         case .credentialsInvalid(let part): part.sentence
         case .credentialsLocked(let reason):
-            "The store's credentials cannot be opened or kept: \(reason)."
+            "The store's credentials cannot be opened or stored: \(reason)."
         case .realStoreOnTestClock:
-            "This database has a test clock, which a real store does not follow; use another "
-                + "database, or a store on this machine: deed app set --store-url"
+            "This database has a test clock, which a real store does not follow."
         case .storeOnThisMachine(let address):
-            "Deed shows this app's credentials, unencrypted, to the program that listens at \(address.url). "
-                + "An operator must remove that address first: deed app set --store-url none"
+            "Deed sends this app's credentials, unencrypted, to the program that listens at \(address.url)."
         case .testClockMissing:
-            "This database has no test clock; create another database and serve it with --test-clock."
+            "This database has no test clock."
         case .testClockGoesForward(let from):
-            "The test clock stands at \(from.text) and only moves forward; give a later instant."
+            "The test clock shows \(from.text) and only moves forward; give a later instant."
         case .testClockOutOfRange:
             "The test clock would pass the year 9999; give an earlier instant."
         case .reconciliationRunning:
-            "Another reconciliation of this database is running; wait until it ends."
+            "Another reconciliation of this database is running; try again when it has ended."
         case .reconciliationUnknown(let id):
-            "There is no reconciliation \(id); see: deed reconcile list"
+            "There is no reconciliation \(id)."
         case .webhookUnknown(let id):
-            "The project has no webhook \"\(id)\"; see: deed webhook list"
+            "The project has no webhook \"\(id)\"."
         case .tooManyWebhooks(let limit):
             "The project has \(limit) webhooks, which is the limit; remove one first."
         case .tooManyReplays(let limit):
             "The webhook has \(limit) replays under way, which is the limit; wait for one to end."
         case .webhookLocked(let reason):
-            "The webhook's secrets cannot be opened or kept: \(reason)."
+            "The webhook's secrets cannot be opened or stored: \(reason)."
         case .feedEventUnknown(let id):
             "The feed has no event \"\(id)\" in the webhook's environment; copy its id from the feed or "
                 + "from a delivery."

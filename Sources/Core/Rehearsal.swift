@@ -1,7 +1,7 @@
-/// The effect that a command would have. The command is decided with the same states and rules as
-/// usual, and the decision is then discarded.
+/// The effect that a command would have. Deed decides the command with the usual states and rules,
+/// and then discards the decision.
 package struct Rehearsal: Sendable {
-    /// A customer whom the command concerns, before and after it.
+    /// A customer whom the command concerns, before and after the command.
     package struct Side: Sendable {
         package let stream: Stream
         package let before: CustomerState
@@ -15,7 +15,7 @@ package struct Rehearsal: Sendable {
     }
     package let now: Instant
     package let project: ProjectState
-    /// The position in the shard of the command's own customer up to which the rehearsal is current.
+    /// The position in the own customer's shard up to which the rehearsal is current.
     package let position: Position
     /// The command's own customer, followed by the customers that the command names.
     package let sides: [Side]
@@ -29,13 +29,13 @@ package struct Rehearsal: Sendable {
 }
 
 extension Command {
-    /// The customers whom the command concerns: its own customer, followed by the customers that it names.
+    /// The customers whom the command concerns: its own customer, then the customers that it names.
     /// Keepers of unclaimed purchases are not included.
     package var concerned: [CustomerID] {
         [stream.customer] + customers.filter { !$0.isReserved && !bystanders.contains($0) }
     }
 
-    /// The same command, but its effects are discarded once it is decided.
+    /// The same command, but its effects are discarded after the decision.
     package var rehearsal: Command {
         var command = self
         command.isRehearsal = true

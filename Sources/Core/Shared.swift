@@ -1,5 +1,4 @@
-/// A value that is shared by its copies until one of them is changed. Copying costs one reference
-/// count, no matter how large the value is.
+/// A value that copies share until one of them changes. Copying costs one reference count, however large the value is.
 package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
     /// `@unchecked Sendable`: safe, because the value is changed only while it has a single
     /// reference.
@@ -31,6 +30,6 @@ package struct Shared<Value: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension Shared: CustomDebugStringConvertible {
-    /// A reflection of the value, so that comparisons by reflection take its contents into account.
+    /// A reflection of the value, so that comparisons by reflection include its contents.
     package var debugDescription: String { String(reflecting: value) }
 }

@@ -9,18 +9,17 @@ package struct Situation: Sendable {
     /// The owner of each token in the command and in its purchases. Tokens without an owner are
     /// left out.
     package let tokenOwners: [String: CustomerID]
-    /// For each token that the command claims, the purchases that carry the token and are unclaimed
-    /// or held by another customer.
+    /// For each token that the command claims, the purchases with the token that are unclaimed or
+    /// that another customer holds.
     package let waiting: [String: [PurchaseID]]
-    /// The credits that are waiting for a product to be added to the catalog, if the command needs
-    /// them.
+    /// The credits that wait for a product in the catalog, if the command needs them.
     package let waitingCredits: [WaitingCredit]
     /// The command's purchases that may never have a holder again.
     package let erased: Set<PurchaseID>
     /// The states of the customers in the other environment that the command names.
     private let elsewhere: [CustomerID: CustomerState]
-    /// The owners of tokens in the other environment. Filled for commands that move everything that
-    /// their customers have.
+    /// The owners of tokens in the other environment. Filled only for commands that move everything
+    /// that their customers have.
     package let tokenOwnersElsewhere: [String: CustomerID]
     /// Customers whose stream in the other environment has events. Filled only for ids that are not
     /// in their proper form.
@@ -89,9 +88,9 @@ package struct Decision: Sendable {
     package var parts: [Part]
     /// The result of each item in a submission.
     package var items: [ItemOutcome]
-    /// Further changes to tables in the same commit.
+    /// Further table changes in the same commit.
     package var upkeep: Upkeep?
-    /// The purchases for which an event is based on the evidence with this index.
+    /// The purchases with an event that rests on the evidence with this index.
     package func purchases(restingOn index: Int) -> Set<PurchaseID> {
         var found: Set<PurchaseID> = []
         for part in parts where part.restsOn == index {
@@ -102,7 +101,7 @@ package struct Decision: Sendable {
         return found
     }
 
-    /// The purchases that each piece of the command's evidence mentions, by the index of the piece.
+    /// The purchases that each piece of evidence mentions, by the index of the piece.
     package var told: [Int: [PurchaseID]] = [:]
     /// The indexes of the pieces of evidence that are stored only if events are based on them.
     package var unkept: Set<Int> = []
@@ -130,9 +129,8 @@ package struct ItemOutcome: Hashable, Sendable {
         case recorded
         /// Everything in the evidence was already known.
         case alreadyKnown
-        /// The sender does not get the purchase because another customer holds it, but its facts
-        /// still count. Alternatively, the store account has reached its limit of customers, and
-        /// nothing is recorded.
+        /// The sender does not get the purchase because another customer holds it, but its facts still
+        /// count. Or the store account has reached its limit of customers, and nothing is recorded.
         case refused(Refusal)
         /// Support had already settled the order. The client should finish the transaction.
         case alreadySettled(OrderID)
@@ -155,7 +153,7 @@ package struct ItemOutcome: Hashable, Sendable {
     /// The newest transaction of the purchase in the evidence.
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it. The purchase does not give anything yet.
+    /// The product, if the catalog does not know it. The purchase gives nothing yet.
     package internal(set) var unknownProduct: ProductKey?
     /// The unknown product, if the submission recorded one of its transactions for the first time.
     package var newUnknownProduct: ProductKey?
@@ -200,7 +198,7 @@ package struct EvidenceRecord: Hashable, Sendable {
     package let kind: String
     package let app: AppID?
     package let signedAt: Instant
-    /// The evidence without its certificates, in a form from which it can be restored.
+    /// The evidence without its certificates, in a form that can be restored.
     package let content: [UInt8]
     /// The certificates in the order in which they are put back.
     package let certificates: [KeptCertificate]

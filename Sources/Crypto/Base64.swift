@@ -1,5 +1,5 @@
-/// One of the two alphabets of base64. Decoding is strict: it accepts a text only if encoding the result would give the
-/// same text again.
+/// One of the two alphabets of base64. Decoding is strict: it accepts a text only if encoding the
+/// result gives the same text.
 package struct Base64: Sendable {
     /// The alphabet that contains `+` and `/`, with padding.
     package static let standard = Base64(last: "+/", isPadded: true)

@@ -62,7 +62,7 @@ package final class Certificate: @unchecked Sendable {
         return certificates
     }
 
-    /// The subject's common name, or its organisation if there is none, for people to read.
+    /// The subject's common name, or its organisation if it has no common name, for people to read.
     package var name: String {
         let subject = X509_get_subject_name(handle)
         for entry in [NID_commonName, NID_organizationName] {
@@ -82,13 +82,13 @@ package final class Certificate: @unchecked Sendable {
         return flags & needed == needed
     }
 
-    /// The maximum number of authorities between this one and a leaf; `nil` if there is no limit.
+    /// The maximum number of authorities between this certificate and a leaf; `nil` if unlimited.
     var pathLength: Int? {
         let length = X509_get_pathlen(handle)
         return length < 0 ? nil : Int(length)
     }
 
-    /// Whether the certificate's key usage allows `usage`. If there is no key usage, everything is allowed.
+    /// Whether the certificate's key usage allows `usage`. Without a key usage, everything is allowed.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are truncated. None of the identifiers that Deed looks for is that long.
+    // Longer identifiers are truncated. Deed looks for none of that length.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0

@@ -2,8 +2,8 @@ internal import Threading
 
 /// A cache for a limited number of verified chains, by their source.
 ///
-/// It stores only facts that do not depend on time, so a cached chain is as good as a new one. For each signature, it
-/// is still checked whether the chain was valid at the time of signing.
+/// It stores only facts that do not depend on time, so a cached chain is as good as a new one. Each signature
+/// still requires a check of whether the chain was valid at the time of signing.
 package final class ChainCache<Key: Equatable & Sendable>: Sendable {
     package struct Entry: Sendable {
         package let key: Key
@@ -37,7 +37,7 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// Caches a chain. If the cache is full, the chain replaces the least recently used one.
+    /// Caches a chain. In a full cache, the chain replaces the least recently used one.
     package func remember(_ chain: VerifiedChain, for key: Key) {
         state.change(wake: .none) { state in
             // Two threads may have verified the same chain at the same time.

@@ -52,15 +52,15 @@ extension ChainRefusal: CustomStringConvertible {
             "The chain does not end at a pinned root; only the store's own signature counts."
         case .issuerMissing: "The certificate that issued the signer's is not attached."
         case .issuerSignatureInvalid:
-            "The signer's certificate was not signed by the one that it names as its issuer."
+            "The signer's certificate was not signed by the issuer that it names."
         case .markerMissing(let place):
             "The \(place.rawValue) certificate lacks the extension that marks the store's signers."
         case .notAnAuthority(let place):
-            "The \(place.rawValue) certificate may not issue others: it is not an authority."
+            "The \(place.rawValue) certificate may not issue other certificates: it is not an authority."
         case .leafIsAuthority: "The signer's certificate is an authority, which may not sign."
         case .pathTooLong: "The root does not allow an authority below it."
         case .wrongKeyUsage(let place):
-            "The \(place.rawValue) certificate's key usage forbids what it was used for."
+            "The \(place.rawValue) certificate's key usage does not allow this use."
         case .unsupportedKey(let place):
             "The \(place.rawValue) certificate's key is not of a kind that the store uses here."
         case .unsupportedSignature(let place):

@@ -1,9 +1,9 @@
 /// A root certificate that is trusted without further proof.
 package struct TrustAnchor: Sendable {
     package enum Origin: Hashable, Sendable {
-        /// Compiled into the program.
+        /// The root is compiled into the program.
         case pinned
-        /// Added by an operator. It is trusted only for sandbox evidence.
+        /// An operator added the root. It is trusted only for sandbox evidence.
         case extra
     }
     package let certificate: Certificate
@@ -37,8 +37,8 @@ package struct ChainRules: Sendable {
     }
 }
 
-/// A chain that ends at a trusted root. It does not depend on time: whether the chain was valid at the time of signing
-/// is checked separately for each piece of evidence.
+/// A chain that ends at a trusted root. It does not depend on time: whether the chain was valid at
+/// the time of signing is checked for each piece of evidence.
 package struct VerifiedChain: Sendable {
     package let leaf: Certificate
     package let origin: TrustAnchor.Origin
@@ -75,8 +75,8 @@ package struct ChainVerifier: Sendable {
         self.rules = rules
     }
 
-    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` are ignored, because they come
-    /// from the sender of the evidence.
+    /// Finds a path from `leaf` through one of `others` to a root. Roots among `others` are
+    /// ignored, because they come from the sender of the evidence.
     package func verify(
         leaf: Certificate, others: [Certificate]
     ) throws(ChainRefusal) -> VerifiedChain {
@@ -90,7 +90,7 @@ package struct ChainVerifier: Sendable {
         let named = others.filter { $0.isNamedIssuer(of: leaf) }
         if named.isEmpty { throw .issuerMissing }
         var refusal = ChainRefusal.issuerMissing
-        // Two authorities may have the same name. The first one that satisfies all rules is taken as the issuer.
+        // Two authorities may have the same name. The first one that satisfies all rules counts as the issuer.
         for issuer in named {
             do {
                 return try verify(leaf: leaf, issuer: issuer)

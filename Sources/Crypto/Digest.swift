@@ -5,7 +5,7 @@ internal import Glibc
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// `nil` unless there are exactly 32 bytes.
+    /// `nil` unless `bytes` has exactly 32 bytes.
     package init?(bytes: some Sequence<UInt8>) {
         var words: [UInt64] = [0, 0, 0, 0]
         var count = 0
@@ -60,7 +60,7 @@ extension Digest32: Hashable {
     }
 }
 
-/// SHA-256 of bytes that arrive in pieces.
+/// Computes the SHA-256 of bytes that arrive in pieces.
 package struct SHA256: ~Copyable {
     private let state: DigestState
 
@@ -136,7 +136,7 @@ package enum DigestAlgorithm: Sendable {
 
     package func digest(_ bytes: [UInt8]) -> [UInt8] { digest(bytes.span) }
 
-    /// OpenSSL's implementation. It is looked up only once, because a lookup takes as long as a short digest.
+    /// OpenSSL's implementation, looked up only once, because a lookup takes as long as a short digest.
     var implementation: OpaquePointer {
         switch self {
         case .sha1: implementations.sha1
@@ -162,8 +162,8 @@ private struct Implementations: @unchecked Sendable {
 
 private let implementations = Implementations()
 
-/// The state of an OpenSSL digest. It is not private: release builds refer to it from other modules, and would
-/// otherwise fail to link.
+/// The state of an OpenSSL digest. It is not private, because release builds refer to it from other
+/// modules and would otherwise fail to link.
 struct DigestState: ~Copyable {
     private let context: OpaquePointer
 
@@ -205,7 +205,7 @@ struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are equal. The time that this takes depends only on their lengths.
+/// Whether two secrets are equal. The time for the comparison depends only on their lengths.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -214,7 +214,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether the array starts with these bytes. Do not use it for secrets.
+    /// Whether the array starts with these bytes. Not for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

@@ -27,7 +27,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    // This works on bytes, because `Character.hexDigitValue` takes twenty times as long.
+    // Works on bytes, because `Character.hexDigitValue` takes twenty times as long.
     fileprivate var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

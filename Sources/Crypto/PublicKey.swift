@@ -16,7 +16,8 @@ package final class PublicKey: @unchecked Sendable {
     /// `nil` if keys of this type or size are not allowed for evidence.
     package let family: KeyFamily?
     private let handle: OpaquePointer
-    /// Contexts are reused, because preparing one takes OpenSSL more than a tenth of the time for a verification.
+    /// Idle contexts. They are reused, because preparing one takes OpenSSL more than a tenth of the time for a
+    /// verification.
     private let idle = Monitor<[SignatureScheme: [SignatureContext]]>([:])
 
     init(owning handle: OpaquePointer) {
@@ -116,7 +117,7 @@ private final class SignatureContext {
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Requires exactly 64 bytes. Neither half may be zero.
+    /// `nil` unless `raw` has exactly 64 bytes and neither half is zero.
     init?(raw: Span<UInt8>) {
         guard raw.count == 64, let handle = ECDSA_SIG_new() else { return nil }
         let isSet = raw.withUnsafeBytes { bytes in

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Unpredictable bytes from the operating system, for keys and identifiers. A generator inside the process would take
-/// ten times as long.
+/// Unpredictable bytes from the operating system, for keys and identifiers. A generator inside the
+/// process would take ten times as long.
 package func randomBytes(_ count: Int) -> [UInt8] {
     /// The system's limit for a single call.
     let portion = 256

@@ -5,8 +5,8 @@ extension SecretKey {
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Encrypts a text and binds it to a place: it can be decrypted only for the same place. Nonces are random. Even
-    /// so, one key is enough for many more texts than an installation will ever store.
+    /// Encrypts a text and binds it to a place. Only a call for the same place can decrypt it. Nonces
+    /// are random. Even so, one key is enough for many more texts than an installation will ever store.
     package func seal(_ text: [UInt8], for place: [UInt8]) -> [UInt8] {
         let nonce = randomBytes(SecretKey.nonceCount)
         guard let context = EVP_CIPHER_CTX_new() else {
@@ -27,8 +27,8 @@ extension SecretKey {
         return nonce + sealed[..<text.count] + tag
     }
 
-    /// The decrypted text; `nil` if it was sealed with a different key or for a different place, or if any bit of it
-    /// was changed.
+    /// The decrypted text; `nil` if it was sealed with a different key or for a different place, or
+    /// if any bit of it was changed.
     package func open(_ sealed: [UInt8], for place: [UInt8]) -> [UInt8]? {
         let count = sealed.count - SecretKey.nonceCount - SecretKey.tagCount
         guard count >= 0, let context = EVP_CIPHER_CTX_new() else { return nil }

@@ -6,7 +6,7 @@ package struct SecretKey: Sendable {
 
     private let bytes: [UInt8]
 
-    /// `nil` unless there are exactly 32 bytes.
+    /// `nil` unless `bytes` has exactly 32 bytes.
     package init?(_ bytes: [UInt8]) {
         if bytes.count != SecretKey.byteCount { return nil }
         self.bytes = bytes
@@ -14,8 +14,8 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose, derived with HKDF-Expand as in RFC 5869. The extract step is not needed, because the
-    /// installation's key is already random.
+    /// The key for one purpose, derived with HKDF-Expand as in RFC 5869. The extract step is not
+    /// needed, because the installation's key is already random.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {
             preconditionFailure("SHA-256 gives as many bytes as a key has")

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A private key on the curve P-256, such as App Store Connect issues.
+/// A private key on the curve P-256, as App Store Connect issues them.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class SigningKey: @unchecked Sendable {
@@ -39,7 +39,7 @@ package final class SigningKey: @unchecked Sendable {
     }
 }
 
-/// An RSA private key, such as Google Cloud issues for service accounts.
+/// An RSA private key, as Google Cloud issues them for service accounts.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class RSASigningKey: @unchecked Sendable {
@@ -66,12 +66,12 @@ package final class RSASigningKey: @unchecked Sendable {
     }
 }
 
-/// The unencrypted private key in the text, if it is of this family.
+/// The unencrypted private key in the text, if it belongs to this family.
 private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
     let key = pem.withUnsafeBytes { bytes in
         let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
         defer { BIO_free(buffer) }
-        // Otherwise, OpenSSL would ask for the password of an encrypted key on the terminal.
+        // Without this callback, OpenSSL would ask for an encrypted key's password on the terminal.
         return PEM_read_bio_PrivateKey(buffer, nil, { _, _, _, _ in -1 }, nil)
     }
     guard let key else {
@@ -92,7 +92,7 @@ package final class Ed25519Key: @unchecked Sendable {
     package static let seedCount = 32
     private let handle: OpaquePointer
 
-    /// `nil` unless there are exactly 32 bytes.
+    /// `nil` unless `seed` has exactly 32 bytes.
     package init?(seed: [UInt8]) {
         guard seed.count == Ed25519Key.seedCount,
             let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)

@@ -4,22 +4,22 @@ import JSON
 import Outbound
 import Telemetry
 import Threading
+import Wording
 
 /// Sends the messages of one webhook, on one thread, while this instance holds the webhook's lease.
 package final class Deliverer {
     private static let pageLimit = 250
-    /// How many waiting customers are read at a time, and how many events for each customer whose last attempt
-    /// succeeded.
+    /// How many waiting customers are read at a time, and how many events for each customer whose
+    /// last attempt succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
-    /// The time, in milliseconds, between two removals of old attempts if there is nothing else to write.
+    /// The milliseconds between two removals of old attempts if there is nothing else to write.
     private static let upkeepPause: Int64 = 3_600_000
-    /// The time, in milliseconds, between two writes of progress: if there are attempts to record, and if there are
-    /// none.
+    /// The milliseconds between two writes of progress, with and without attempts to record.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
-    /// The pause, in milliseconds, between two reads of the log, so that many commits are read together. While all
-    /// shards are being written to, a read takes PostgreSQL about 5 ms.
+    /// The milliseconds between two reads of the log, so that many commits are read together. While
+    /// all shards are being written to, a read takes PostgreSQL about 5 ms.
     private static let lookPause: Int64 = 100
 
     let name: WebhookName
@@ -44,7 +44,7 @@ package final class Deliverer {
     var attempts: [WebhookAttempt] = []
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    // The stored progress is also written and measured once at the start.
+    // The start also writes and measures the stored progress once.
     private var isDirty = true
     private let lookup = Lookup()
     private var isLookedUp = false
@@ -64,7 +64,7 @@ package final class Deliverer {
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // The webhook's event is recorded a moment before its secrets and its place are stored.
+        // A webhook's event is recorded a moment before its secrets and its place are stored.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
@@ -139,7 +139,7 @@ package final class Deliverer {
     /// Whether sending has stopped until an admin resumes it.
     private var isStanding: Bool { place.goneAt != nil || place.parkedAt != nil }
 
-    /// Applies changes made by an admin. Returns `false` if the webhook was deleted.
+    /// Applies an admin's changes. Returns `false` if the webhook was deleted.
     private func refresh() throws(Fault) -> Bool {
         guard let current = current() else { return false }
         let now = monotonicMilliseconds()
@@ -167,13 +167,13 @@ package final class Deliverer {
             } catch {
                 switch error {
                 case .fault(let fault): throw fault
-                case .refused(let refusal): throw .broken(refusal.sentence)
+                case .refused(let refusal): throw .broken(refusal.withRemedy)
                 }
             }
             // Messages are never sent unsigned.
             if secrets.keys.isEmpty {
                 throw .broken(
-                    "the secrets of the webhook \(name.id) are missing; make new ones with: "
+                    "the secrets of the webhook \(name.id) are missing; create new secrets with: "
                         + "deed webhook rotate \(name.id)")
             }
             // New secrets are stored after the event that announces them.
@@ -186,7 +186,7 @@ package final class Deliverer {
         outbox.count(ofReplays: false) < 2 * Outbox.messageLimit
     }
 
-    /// Reads pages of the feed as long as there is room for them.
+    /// Reads pages of the feed as long as they have room.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
         guard isMore || now >= nextPoll, now >= nextLook, outbox.hasRoom else { return }
@@ -216,12 +216,12 @@ package final class Deliverer {
         }
     }
 
-    /// Rereads events for waiting customers who are due.
+    /// Rereads the events of waiting customers who are due.
     private func loadLater() throws(Fault) {
         let now = ports.machineClock()
         guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
-        // As long as a customer's message keeps failing, it is enough to read one event.
+        // As long as a customer's message keeps failing, one event is enough.
         for (rows, limit) in [
             (due.filter { $0.attempts > 0 }, 1),
             (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
@@ -330,7 +330,7 @@ package final class Deliverer {
 
     // MARK: Progress
 
-    /// Writes the changes if enough time has passed since the last write.
+    /// Writes the changes if the last write was long enough ago.
     private func write(within wait: Int64) throws(Fault) {
         let time = monotonicMilliseconds()
         guard isDirty, time >= nextWrite + min(0, wait) else { return }

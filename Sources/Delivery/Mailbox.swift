@@ -43,13 +43,12 @@ final class Mailbox: Sendable {
     private struct State {
         var letters: [Letter] = []
         var isRung = true
-        /// How many letters have to arrive before the thread is woken. If it is 0, the first letter or ring wakes the
-        /// thread.
+        /// How many letters must arrive before the thread wakes. With 0, the first letter or ring wakes it.
         var wanted = 0
     }
     private let state = Monitor(State())
-    /// For how many milliseconds letters are collected. On a busy machine, waking the thread for each letter would cost
-    /// more than this wait.
+    /// For how many milliseconds letters are collected. On a busy machine, waking the thread for
+    /// each letter would cost more than this wait.
     private static let gathering: Int64 = 5
 
     func ring() {
@@ -66,8 +65,8 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Returns the letters that have arrived, at the latest when the time is up. After the first letter, it waits a
-    /// moment for more.
+    /// Returns the letters that have arrived, at the latest when the time is up. After the first
+    /// letter, waits a moment for more.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1
     ) -> (letters: [Letter], isRung: Bool) {

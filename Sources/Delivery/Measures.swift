@@ -25,11 +25,11 @@ package final class DeliveryMeasures: Sendable {
         failed = counter("failed")
         metrics.gauge(
             "deed_webhook_lag_events",
-            "How many events the slowest webhook has yet to read, of the webhooks that this instance sends to."
+            "How many events the slowest of this instance's webhooks has yet to read."
         ) { [standings] in standings.change(wake: .none) { $0.values.map(\.lag).max() ?? 0 } }
         metrics.gauge(
             "deed_webhook_lag_seconds",
-            "The age of the oldest event that has not arrived, of the webhooks that this instance sends to."
+            "The age of the oldest event that has not arrived at one of this instance's webhooks."
         ) { [standings, now] in
             let oldest = standings.change(wake: .none) { $0.values.compactMap(\.oldestAt).min() }
             return oldest.map { max(0, now().milliseconds - $0.milliseconds) / 1000 } ?? 0

@@ -7,7 +7,7 @@ struct Line: Hashable, Sendable {
     let replay: ReplayID?
 }
 
-/// A message to send, and where it was read from.
+/// A message to send, and its source.
 struct Entry: Sendable {
     enum Origin: Hashable, Sendable {
         /// A page of the feed, identified by its number.
@@ -17,13 +17,13 @@ struct Entry: Sendable {
     }
     let message: WebhookMessage
     let origin: Origin
-    /// Whether the event's changes cannot be determined at present, so that the customer has to wait.
+    /// Whether the event's changes cannot be determined now, so that the customer has to wait.
     var isUnreadable = false
     /// The number of attempts so far to send a replayed message.
     var tries: Int64 = 0
 }
 
-/// A page of the feed that has messages still to be sent.
+/// A page of the feed with messages that are still to be sent.
 struct OpenPage: Sendable {
     let number: Int
     var cursor: FeedCursor
@@ -33,8 +33,7 @@ struct OpenPage: Sendable {
     let oldestAt: Instant?
 }
 
-/// Keeps track of which messages of a webhook may be sent now, which customers are waiting, and how much of the feed is
-/// done.
+/// Keeps track of which messages of a webhook may be sent now, which customers wait, and how much of the feed is done.
 ///
 /// For a waiting customer, it keeps a place in the log but no messages. The messages are read again later.
 struct Outbox: Sendable {
@@ -62,8 +61,7 @@ struct Outbox: Sendable {
     /// The customers whose changes have not been stored yet.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
-    /// Customers who are waiting because an event cannot be read, with the number of attempts including the current
-    /// one.
+    /// Customers who wait because an event cannot be read, with the number of attempts including the current one.
     private var unreadable: [CustomerID: Int64] = [:]
 
     init(_ waiting: [WaitingCustomer] = []) {
@@ -72,15 +70,14 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Whether another page may be read. While there are many waiting customers, the place in the feed does not
-    /// advance.
+    /// Whether another page may be read. While many customers wait, the place in the feed does not advance.
     var hasRoom: Bool {
         waiting.count < Outbox.waitingLimit
             && count(ofReplays: false) < Outbox.messageLimit
             && pages.count < Outbox.openPageLimit
     }
 
-    /// Adds a page's messages. Events of waiting customers are skipped and read again later.
+    /// Adds a page's messages. Skips events of waiting customers, which are read again later.
     mutating func take(
         _ items: [FeedItem], through cursor: FeedCursor, _ types: FeedTypes,
         replay: ReplayID? = nil
@@ -134,7 +131,7 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        // There may be more events until a read returns none.
+        // More events may follow until a read returns none.
         waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
@@ -153,8 +150,7 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// The next message to send. The message that follows it for the same customer becomes available once this one is
-    /// done.
+    /// The next message to send. Once this message is done, the customer's next one becomes available.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -165,13 +161,13 @@ struct Outbox: Sendable {
         return nil
     }
 
-    /// Returns the customers who have started to wait for an unreadable event. Each is returned only once.
+    /// Returns the customers who have begun to wait for an unreadable event. Each is returned only once.
     mutating func takeUnreadable() -> [CustomerID: Int64] {
         defer { unreadable = [:] }
         return unreadable
     }
 
-    /// Sets when a customer is due. If `due` is `nil`, an admin has to resume the customer.
+    /// Sets when a customer is due; `nil` if an admin has to resume the customer.
     mutating func postpone(_ customer: CustomerID, attempts: Int64, until due: Instant?) {
         guard waiting[customer] != nil else { return }
         waiting[customer]?.row.attempts = attempts
@@ -202,7 +198,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Records that the message that the line was sending did not arrive. The customer has to wait, and the customer's
+    /// Records that the line's message did not arrive. The customer has to wait, and the customer's
     /// messages are removed from memory.
     mutating func hold(_ line: Line, attempts: Int64, until due: Instant?) {
         guard let first = lines[line]?.first else { return }
@@ -239,8 +235,8 @@ struct Outbox: Sendable {
         joinIfDone(place)
     }
 
-    /// Merges a finished page into the previous one. This makes room for new pages while a project is idle or one
-    /// message hangs.
+    /// Merges a finished page into the previous one. This makes room for new pages while a project
+    /// is idle or one message hangs.
     private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
         guard page.left == 0,
@@ -275,12 +271,11 @@ struct Outbox: Sendable {
         note(customer)
     }
 
-    /// Ends a customer's wait once none of the customer's messages are in memory, or lets the customer continue
-    /// immediately.
+    /// Ends a customer's wait once none of the customer's messages are in memory, or lets the
+    /// customer continue immediately.
     private mutating func settle(_ customer: CustomerID, through sequence: Int64) {
         guard let known = waiting[customer] else { return }
-        // `.max` means that it is unknown which events were skipped. In that case, only a read without results ends the
-        // wait.
+        // `.max` means that the skipped events are unknown. Only a read without results then ends the wait.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
             // The customer is due immediately, whatever the clock says.
@@ -292,7 +287,7 @@ struct Outbox: Sendable {
         served.insert(customer)
     }
 
-    /// The waiting customers who are due and have no messages in memory, ordered by how long they have been waiting.
+    /// The waiting customers who are due and have no messages in memory, longest wait first.
     func due(at now: Instant, limit: Int) -> [WaitingCustomer] {
         let due = waiting.values.filter { !$0.isLoaded && $0.row.dueAt.map { $0 <= now } ?? false }
         if due.count <= limit { return due.map(\.row) }
@@ -313,8 +308,7 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Removes customers who are waiting for events that the log has lost. The pages will contain the events that have
-    /// replaced them.
+    /// Removes customers who wait for events that the log has lost. The pages will contain the events in their places.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
         where known.row.position.sequence > place[Int(known.row.position.shard.number)] {
@@ -339,7 +333,7 @@ struct Outbox: Sendable {
         return (changed.compactMap { waiting[$0]?.row }, Array(served))
     }
 
-    /// When the oldest event that has not been delivered was recorded.
+    /// When the oldest undelivered event was recorded.
     var oldestAt: Instant? {
         let inPages = pages.lazy.filter { $0.replay == nil && $0.left > 0 }.compactMap(\.oldestAt)
         return [inPages.min(), waiting.values.lazy.map(\.row.recordedAt).min()]

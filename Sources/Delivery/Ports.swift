@@ -10,8 +10,8 @@ package protocol DeliveryStore: Sendable {
     ) throws(Fault) -> [WebhookID: WebhookStanding]
     func waitingCustomers(of name: WebhookName, limit: Int) throws(Fault) -> [WaitingCustomer]
     func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay]
-    /// Stores the progress completely or not at all. Returns `false` if another instance has taken over or the webhook
-    /// no longer exists.
+    /// Stores the progress completely or not at all. Returns `false` if another instance has taken
+    /// over or the webhook no longer exists.
     func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool
 }
 
@@ -21,13 +21,13 @@ package struct DeliveryPorts: Sendable {
     package let vault: WebhookVault
     package let form: MessageForm
     package let gate: SafeGate
-    /// Creates a reader for one webhook. Each webhook has its own, because a reader remembers the state of customers at
-    /// the webhook's place.
+    /// Creates a reader for one webhook. Each webhook needs a separate one, because a reader
+    /// remembers customers' states at the webhook's place.
     package let reader: @Sendable () -> FeedReader
     package let machineClock: @Sendable () -> Instant
     package let log: Log
     package let measures: DeliveryMeasures
-    /// Limits concurrent reads, so that connections remain available for other work.
+    /// Limits concurrent reads, so that other work still gets connections.
     let turnstile = Turnstile(places: 2)
     /// How long to wait after each failed attempt to send a message.
     package var retries = RetryPlan.usual

@@ -4,8 +4,8 @@ import Threading
 
 /// A replay in progress.
 struct ReplayRun {
-    /// The maximum number of attempts to send a replayed message. A few are enough, because the message arrived earlier
-    /// or is also queued as a new message.
+    /// The maximum number of attempts to send a replayed message. A few are enough, because the
+    /// message arrived earlier or is also queued as a new message.
     static let tries: Int64 = 3
     static let retryPause: Int64 = 5000
     static let messageLimit = 200

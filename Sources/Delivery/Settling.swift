@@ -7,7 +7,7 @@ extension Deliverer {
     func settle(_ letter: Mailbox.Letter) {
         let isReplay = letter.line.replay != nil
         underWay[isReplay, default: 1] -= 1
-        // The service is stopping, so it is unknown whether the message arrived.
+        // The service is stopping, so the message may or may not have arrived.
         if case .failure(.cancelled) = letter.answer { return }
         let now = ports.machineClock()
         let end = AttemptEnd(letter.answer, hiding: letter.headers, at: now)
@@ -50,7 +50,7 @@ extension Deliverer {
             ])
     }
 
-    /// Makes customers with an unreadable event wait in the same way as those whose message did not arrive.
+    /// Makes customers with an unreadable event wait, like customers whose message did not arrive.
     func holdUnreadable() {
         for (customer, attempts) in outbox.takeUnreadable() {
             let due = due(after: attempts)

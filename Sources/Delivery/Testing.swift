@@ -34,7 +34,7 @@ package struct ExampleSender: Sendable {
         let now = machineClock()
         guard let secrets = try vault.secrets(of: WebhookName(project, webhook.id)) else {
             throw .refused(
-                .webhookLocked("they are missing; make new ones with: deed webhook rotate"))
+                .webhookLocked("they are missing; create new ones with: deed webhook rotate"))
         }
         let id = "test-\(String(UInt64.random(in: 0...UInt64.max), radix: 32))"
         var request = form.request(
@@ -62,7 +62,7 @@ package struct ExampleSender: Sendable {
 /// The `data` of each kind of customer event, as in `docs/events.md`.
 let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
 
-/// A feed item, as shown in the documentation.
+/// A feed item as in the documentation.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
 ) -> [UInt8] {

@@ -4,11 +4,11 @@ internal import JSON
 
 /// Stores the signing keys and headers of webhooks.
 package protocol WebhookTable: Sendable {
-    /// The secrets of one webhook. If `id` is `nil`, those of all webhooks in the project. If `project` is `nil`, those
-    /// of all projects.
+    /// The secrets of one webhook. Without `id`, those of all webhooks in the project. Without
+    /// `project`, those of all projects.
     func webhookSecrets(of project: ProjectID?, _ id: WebhookID?) throws(Fault) -> [SealedWebhook]
-    /// Stores the next revision. Returns `false` if another one was stored in the meantime. A new webhook starts at the
-    /// cursor.
+    /// Stores the next revision. Returns `false` if another one was stored in the meantime. A new
+    /// webhook starts at the cursor.
     func putWebhookSecrets(_ sealed: SealedWebhook, from cursor: String?) throws(Fault) -> Bool
     func forgetWebhook(_ name: WebhookName) throws(Fault)
 }
@@ -19,7 +19,7 @@ struct WebhookSecrets: Sendable {
         let number: Int64
         let secret: [UInt8]
         let seed: [UInt8]
-        /// When the key stops signing, according to the machine's clock; `nil` until there is a newer key.
+        /// When the key stops signing, by the machine's clock; `nil` until a newer key exists.
         var until: Instant?
     }
     /// The keys, newest first.
@@ -34,8 +34,7 @@ package struct WebhookVault: Sendable {
     private static let purpose = "deed webhook secrets"
     private static let digestPurpose = "deed webhook headers digest"
     private static let attempts = 5
-    /// Returns the installation's keys, starting with the one that seals. If there is no key and `making` is true,
-    /// creates one.
+    /// Returns the installation's keys. The first one seals. If no key exists and `making` is true, creates one.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any WebhookTable
@@ -58,7 +57,7 @@ package struct WebhookVault: Sendable {
         return try shown(name, key: 1)
     }
 
-    /// Replaces the headers, unless a later command has already done so.
+    /// Replaces the headers, unless a later command has already replaced them.
     package func set(
         _ headers: [WebhookHeader], of name: WebhookName, version: Int64
     ) throws(CommandError) {
@@ -69,9 +68,9 @@ package struct WebhookVault: Sendable {
         }
     }
 
-    /// Creates the key with the given number. Earlier keys continue to sign until the overlap ends. If a webhook's keys
-    /// can no longer be opened, it gets new ones. If the webhook's creation was interrupted, the webhook starts at the
-    /// cursor.
+    /// Creates the key with the given number. Earlier keys continue to sign until the overlap ends.
+    /// If a webhook's keys can no longer be opened, it gets new ones. If the webhook's creation was
+    /// interrupted, the webhook starts at the cursor.
     package func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
@@ -85,7 +84,7 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // However many keys there are, each one signs until the end of the period promised to the receivers.
+            // Each key signs until the end of the period promised to the receivers, however many keys exist.
             secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
@@ -94,7 +93,7 @@ package struct WebhookVault: Sendable {
 
     package func forget(_ name: WebhookName) throws(Fault) { try table.forgetWebhook(name) }
 
-    /// A digest that is the same for equal headers. It does not reveal anything about their values.
+    /// A digest that is the same for equal headers and reveals nothing about their values.
     package func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8] {
         let text = headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         let key = try sealingKeys()[0].derived(for: WebhookVault.digestPurpose)
@@ -146,7 +145,7 @@ package struct WebhookVault: Sendable {
         let keys = try sealingKeys()
         for _ in 0..<WebhookVault.attempts {
             let old = try obtain(table.webhookSecrets(of: name.project, name.id)).first
-            // A later command takes precedence. For a rotation, key numbers are compared instead.
+            // A later command takes precedence. For a rotation, the numbers of the keys decide.
             if let old, old.version > version, !replaces { return }
             var known: WebhookSecrets?
             do throws(KeyTrouble) {
@@ -179,7 +178,9 @@ package struct WebhookVault: Sendable {
         _ secrets: WebhookSecrets, _ name: WebhookName, _ keys: [SecretKey], revision: Int64,
         _ version: Int64
     ) -> SealedWebhook {
-        guard let key = keys.first else { preconditionFailure("keys come with the one to seal") }
+        guard let key = keys.first else {
+            preconditionFailure("the keys include the key for sealing")
+        }
         return SealedWebhook(
             name,
             sealed: key.derived(for: WebhookVault.purpose).seal(
@@ -194,13 +195,15 @@ package struct WebhookVault: Sendable {
         guard let key = keys.first(where: { $0.name == sealed.keyName }) else {
             throw KeyTrouble(
                 sentence: "the secrets of \(id) were sealed with another key of the installation; "
-                    + "restore its file, or make new ones with: deed webhook rotate \(id)")
+                    + "restore that key's file, or create new secrets with: deed webhook rotate \(id)"
+            )
         }
         let bytes = key.derived(for: WebhookVault.purpose).open(
             sealed.sealed, for: sealed.name.place)
         guard let bytes, let secrets = WebhookSecrets(json: bytes) else {
             throw KeyTrouble(
-                sentence: "the secrets of \(id) were changed in the database; make new ones with: "
+                sentence:
+                    "the secrets of \(id) were changed in the database; create new secrets with: "
                     + "deed webhook rotate \(id)")
         }
         return secrets
@@ -208,7 +211,7 @@ package struct WebhookVault: Sendable {
 }
 
 extension WebhookName {
-    /// Binds secrets to their webhook. If a row is moved to another webhook, its secrets cannot be opened.
+    /// Binds secrets to their webhook, so that they cannot be opened in another webhook's row.
     fileprivate var place: [UInt8] { Array("\(project.text)\u{0}\(id.text)".utf8) }
 }
 

@@ -10,8 +10,7 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     package let cure: RefusedEvidence.Cure
     /// The check that failed.
     package let check: Check.Name
-    /// Whether the content was refused although it was proven, because some members have a form that this release does
-    /// not know.
+    /// Whether the content was proven but refused, because some members have a form that this release does not know.
     let isOfUnknownForm: Bool
     /// How a statement inside a notification differs from the notification.
     private let difference: String?
@@ -71,9 +70,9 @@ extension EvidenceRefusal {
         "There are more bytes after the receipt; send the receipt file unchanged.")
     package static let transactionReceipt = Self(
         "transaction_receipt", .format,
-        "This is an iOS 6 transaction receipt, for one purchase, which only the store can judge: "
-            + "allow that with: deed app set --receipts store, or send the app's receipt, which "
-            + "contains that purchase too.")
+        "This is an iOS 6 transaction receipt for one purchase, which only the store can judge. "
+            + "Allow that with: deed app set --receipts store, or send the app's receipt, which "
+            + "also contains that purchase.")
     package static let malformedSignedJSON = Self(
         "malformed_jws", .format,
         "This is not three parts of unpadded base64url, joined by dots.")
@@ -119,7 +118,8 @@ extension EvidenceRefusal {
         "The signature does not have the length and form that the store uses.")
     package static let signatureInvalid = Self(
         "signature_invalid", .signature,
-        "The signature does not match the content, which was changed or is not the store's.")
+        "The signature does not match the content: the content was changed or is not from the store."
+    )
     package static let unsigned = Self(
         "unsigned", .signature,
         "A verifyReceipt reply is not signed: it counts only if Deed itself got it from the store."
@@ -133,7 +133,8 @@ extension EvidenceRefusal {
         "A purchase token proves nothing by itself: Deed asks the store what was bought with it.")
     package static let weakDigest = Self(
         "weak_digest", .digest,
-        "The signature uses SHA-1, which does not count for evidence signed after January 2025.")
+        "The signature uses SHA-1, which Deed does not accept for evidence signed after January 2025."
+    )
 }
 
 // Refusals because of the content.
@@ -205,13 +206,14 @@ extension EvidenceRefusal {
     package static let deviceMismatch = Self(
         "device_mismatch", .device, "The evidence was made on another device.")
     package static let receiptExpired = Self(
-        "receipt_expired", .licence, "The app's licence has ended, and with it this receipt.")
+        "receipt_expired", .licence,
+        "The app's licence has ended, so this receipt no longer counts.")
 }
 
 // Refusals because of the store's reply.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
-        Self("reply_refused", .status, "The store refuses the receipt with status \(status).")
+        Self("reply_refused", .status, "The store refused the receipt with status \(status).")
     }
 
     package static func replyLater(status: Int64) -> Self {

@@ -2,8 +2,8 @@ package import Core
 
 /// A store's answer that this process has fetched.
 ///
-/// The answer is not signed. Deed trusts it because it arrived over an authenticated connection. Therefore, only the
-/// client that has the connection may create this value.
+/// The answer is not signed. Deed trusts it because it arrived over an authenticated connection. Only the client that
+/// has the connection may create this value.
 package struct FetchedAnswer: Sendable {
     package let kind: EvidenceKind
     package let body: [UInt8]

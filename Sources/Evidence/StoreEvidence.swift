@@ -1,19 +1,19 @@
 package import Core
 
-/// The evidence of one store: its kinds, what each kind states, and how it is proven. All evidence is passed in its
-/// bare form, without its transport wrapping.
+/// One store's evidence: its kinds, what each kind states, and how it is proven. All evidence is
+/// passed in its bare form, without its transport wrapping.
 package protocol StoreEvidence: Sendable {
     static var kinds: [EvidenceKind] { get }
 
     /// The bare evidence, which does not depend on how the evidence arrived.
     static func bare(_ bytes: [UInt8], as kind: EvidenceKind) throws(EvidenceRefusal) -> [UInt8]
 
-    /// The app and the environment that the evidence names, whether or not it is proven.
+    /// The app and the environment that the evidence names, proven or not.
     static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment)
 
-    /// The evidence's statement, whether or not it is proven.
+    /// The evidence's statement, proven or not.
     static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>

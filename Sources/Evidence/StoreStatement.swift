@@ -2,9 +2,9 @@ package import Core
 internal import Crypto
 package import JSON
 
-/// Marks a statement that could have been written by anyone.
+/// Marks a statement that anyone could have written.
 package enum Unverified {}
-/// Marks a statement that has been proven with a trusted root and meets the terms.
+/// Marks a statement that a trusted root has proven and that meets the terms.
 package enum Verified {}
 
 /// The statement in one piece of evidence. Only a verified statement provides facts.
@@ -13,7 +13,7 @@ package struct StoreStatement<Trust>: Sendable {
     /// The store's own name for the evidence's environment.
     package let environmentName: String
     package let environment: Environment
-    /// The app that the evidence is for; `nil` for renewal info, which does not name one.
+    /// The app that the evidence is for; `nil` for renewal info, which names none.
     package let app: AppID?
     /// Apple's id for the app, if the evidence states one.
     package let appleID: Int64?
@@ -48,7 +48,7 @@ struct Contents: Sendable {
     var facts = Facts()
     var appVersion: String?
     var notification: NotificationHead?
-    /// Genuine inner statements that this release is unable to read.
+    /// Genuine inner statements that this release cannot read.
     var unread: [EvidenceKind] = []
     /// When the licence for a volume purchase expires.
     var licenceEnds: Instant?
@@ -60,11 +60,11 @@ extension StoreStatement {
     /// The app version that the evidence names.
     package var appVersion: String? { contents.appVersion }
     package var notification: NotificationHead? { contents.notification }
-    /// The kinds of inner statements that this release is unable to read. Their facts are missing.
+    /// The kinds of inner statements that this release cannot read. Their facts are missing.
     package var unread: [EvidenceKind] { contents.unread }
     /// All members of a signed statement as the store wrote them, including unknown ones.
     package var members: JSONObject? { contents.members }
-    /// The purchases, for people to read. They do not give any rights.
+    /// The purchases, for people to read. They give no rights.
     package var purchases: [StatedPurchase] { contents.facts.transactions.map(StatedPurchase.init) }
 }
 
@@ -90,7 +90,7 @@ extension StoreStatement where Trust == Unverified {
         return copy
     }
 
-    /// Only verification may call this, once every check has passed.
+    /// The verified statement. Only verification may call this, after every check has passed.
     func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
         StoreStatement<Verified>(self, signedBy: voucher.names)
     }
@@ -110,7 +110,7 @@ enum Voucher {
     }
 }
 
-/// A purchase as the evidence states it, whether or not it is proven.
+/// A purchase as the evidence states it, proven or not.
 package struct StatedPurchase: Hashable, Sendable {
     package let product: ProductID
     package let transaction: TransactionID

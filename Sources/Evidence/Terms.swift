@@ -7,7 +7,7 @@ package struct Terms: Sendable {
     package var now: Instant
     /// How the evidence arrived. This decides between statements of the same age.
     package var rank: Rank
-    /// For renewal info, which does not name an app, the app named by the trusted evidence that came with it.
+    /// For renewal info, which names no app, the app of the trusted evidence that came with it.
     package var companion: AppID?
     /// The device from which the evidence must come, if the caller knows it.
     package var device: DeviceID?
@@ -50,14 +50,14 @@ package struct Terms: Sendable {
         if let end = statement.contents.licenceEnds, end <= now { throw .receiptExpired }
     }
 
-    /// Checks the app. If the statement does not name one, its companion's app is checked instead.
+    /// Checks the app. If the statement names none, checks its companion's app instead.
     func requireApp(_ statement: StoreStatement<Unverified>) throws(EvidenceRefusal) {
         guard let id = statement.app else { return }
         guard let app = apps.first(where: { $0.id == id }) else {
             throw statement.kind.store == .google
                 ? .foreignPackage(id.text) : .foreignBundleID(id.text)
         }
-        // The sandbox writes zero if it does not know the number.
+        // The sandbox writes zero for an unknown number.
         if let expected = app.appleID, let stated = statement.appleID, stated != 0,
             stated != expected
         {

@@ -9,7 +9,7 @@ final class AccessTeller {
     let memory: ToldMemory
     private let id: ProjectID
     private var project: ProjectState?
-    /// Catalogs that are no longer part of the project's state.
+    /// Editions that are no longer part of the project's state.
     private var oldEditions: [CatalogEdition] = []
 
     init(_ log: any FeedLog, _ memory: ToldMemory, _ project: ProjectID) {
@@ -18,9 +18,8 @@ final class AccessTeller {
         id = project
     }
 
-    /// The changes caused by each wanted event of the round. The round ends before the first
-    /// customer whose events would exceed the row limit, except that the first customer is always
-    /// included.
+    /// The changes caused by each wanted event of the round. The round ends before the first customer
+    /// whose events would exceed the row limit. The very first customer is always included.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -32,8 +31,7 @@ final class AccessTeller {
             let isWanted = course.wants(event)
             do throws(Fault) {
                 var access = try state.get()
-                // The state is removed from the dictionary first, so that its contents do not have
-                // to be copied.
+                // Removing the state first avoids copying its contents.
                 told[event.stream] = nil
                 if isWanted {
                     found[event.position] = try changes(by: event, &access)
@@ -53,13 +51,13 @@ final class AccessTeller {
 
     /// The changes that the event caused.
     func changes(by event: LoggedEvent, _ access: inout ToldAccess) throws(Fault) -> AccessTold {
-        let changes = try access.tell(try log.recorded(event)) { wanted throws(Fault) in
-            try catalog(wanted)
+        let changes = try access.tell(try log.recorded(event)) { wanted, customer throws(Fault) in
+            try catalog(wanted, for: customer)
         }
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// Where folding starts for each customer with wanted events. This may shorten the round.
+    /// Where the fold of each customer with wanted events starts. This may shorten the round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -104,16 +102,20 @@ final class AccessTeller {
         return told
     }
 
-    private func catalog(_ wanted: WantedCatalog) throws(Fault) -> Catalog {
+    private func catalog(
+        _ wanted: WantedCatalog, for customer: CustomerState
+    ) throws(Fault) -> Catalog {
         if wanted == .version(0) { return Catalog() }
         if project.map({ $0.catalogVersion < wanted.newest }) ?? true {
             project = try log.project(id)
         }
-        if let catalog = project?.catalog(wanted) { return catalog }
-        if let edition = oldEditions[wanted] { return edition.catalog }
+        if let edition = project?.edition(wanted) ?? oldEditions[wanted] {
+            return try log.catalog(edition, of: id, for: customer)
+        }
         oldEditions = try log.editions(of: id, from: wanted)
         // Without a catalog, no products were on sale.
-        return oldEditions[wanted]?.catalog ?? Catalog()
+        guard let edition = oldEditions[wanted] else { return Catalog() }
+        return try log.catalog(edition, of: id, for: customer)
     }
 }
 

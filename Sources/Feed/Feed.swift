@@ -2,11 +2,9 @@ import Core
 package import Following
 import Threading
 
-/// Serves a project's feed. A caller gets a page immediately, or waits until a matching event
-/// arrives.
+/// Serves a project's feed. A caller gets a page immediately, or waits until a matching event arrives.
 ///
-/// A waiting call does not occupy a thread. It is registered before the log is read, so that any
-/// later event wakes it.
+/// A waiting call occupies no thread. It is registered before the log is read, so that any later event wakes it.
 package final class Feed: Sendable {
     /// The maximum number of calls that may wait at the same time.
     package static let waitLimit = 1024
@@ -17,7 +15,7 @@ package final class Feed: Sendable {
     /// The result of a question.
     package enum Outcome: Sendable {
         case page(FeedPage)
-        /// No event matches yet. The caller must `hold` the ticket to get a page later.
+        /// No event matches yet. To get a page later, the caller must `hold` the ticket.
         case waiting(Ticket, FeedPage)
     }
 
@@ -55,7 +53,7 @@ package final class Feed: Sendable {
         try reader.page(question)
     }
 
-    /// Returns a page. If the page would be empty because the log has ended, lets the call wait.
+    /// Returns a page. If the log has ended and the page would be empty, lets the call wait.
     package func ask(
         _ question: FeedQuestion, waiting milliseconds: Int64
     ) throws(FeedError) -> Outcome {
@@ -83,7 +81,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all waiting calls and does not accept new ones.
+    /// Answers all waiting calls and accepts no new ones.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }
@@ -99,7 +97,7 @@ package final class Feed: Sendable {
             let found = state.wait(milliseconds: pause) { room -> WaitingRoom.Next? in
                 if room.isClosed { return .end }
                 if let group = room.next(at: monotonicMilliseconds()) { return .group(group) }
-                // A call that arrived in the meantime may have an earlier deadline.
+                // A call that has arrived in the meantime may have an earlier deadline.
                 return room.changes == seen ? nil : .nothing
             }
             guard case .group(let group) = found else {

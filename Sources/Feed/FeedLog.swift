@@ -6,14 +6,17 @@ package protocol FeedLog: LogPlaces {
     func project(_ project: ProjectID) throws(Fault) -> ProjectState
     /// The events after the given positions, read from the server that accepts writes.
     func look(_ interest: Interest, after place: [Position]) throws(Fault) -> FeedLook
-    /// Folds the next events of each customer up to a version. For an unreadable customer, the
-    /// result is a fault.
+    /// Folds the next events of each customer up to a version. An unreadable customer gets a fault.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
     /// The first wanted events of each customer, with their content.
     func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]]
-    /// The wanted catalog and some later ones, from all that the project has ever had.
+    /// The wanted edition and some later ones, from all that the project has ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]
+    /// The edition's catalog, at least as far as it concerns the customer.
+    func catalog(
+        _ edition: CatalogEdition, of project: ProjectID, for customer: CustomerState
+    ) throws(Fault) -> Catalog
     /// The event with its payload decoded.
     func recorded(_ event: LoggedEvent) throws(Fault) -> RecordedEvent
 }
@@ -24,7 +27,7 @@ package protocol LogPlaces: Sendable {
     func heads() throws(Fault) -> [Int64]
     /// The last position in each shard that was recorded before the instant.
     func places(before instant: Instant) throws(Fault) -> [Int64]
-    /// Marks that identify the events at the given positions of the shards. Any other event at such
-    /// a position has a different mark.
+    /// Marks that identify the events at the shards' given positions. Any other event at such a
+    /// position has a different mark.
     func marks(of place: [Int64]) throws(Fault) -> [UInt64]
 }

@@ -31,8 +31,7 @@ package struct FeedQuestion: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Whether an event may match, as far as this can be decided without knowing how it changed
-    /// access.
+    /// Whether an event may match, as far as can be decided without knowing how it changed access.
     func mayInclude(_ stream: Stream, _ type: String) -> Bool {
         stream.project == project && stream.environment == environment
             && customer.map { $0 == stream.customer } ?? !stream.customer.isReserved
@@ -44,7 +43,7 @@ package struct FeedQuestion: Hashable, Sendable {
 
 /// An event as shown in the feed.
 package struct FeedItem: Sendable {
-    /// The approximate number of bytes that one change in access takes in an answer.
+    /// The approximate size of one change in access in an answer, in bytes.
     package static let changeSize = 900
     package let stream: Stream
     package let position: Position
@@ -73,7 +72,7 @@ package struct FeedPage: Sendable {
     /// The end of each shard, by shard number.
     let heads: [Int64]
 
-    /// How many events in the log follow this page, including those of other projects.
+    /// The number of events in the log after this page, including other projects' events.
     package var lag: Int64 {
         zip(heads, next.place).reduce(0) { $0 + max(0, $1.0 - $1.1) }
     }
@@ -81,7 +80,7 @@ package struct FeedPage: Sendable {
     /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// The part of the page that remains for a reader who was already further ahead in some shards.
+    /// The part of the page for a reader who is already further ahead in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place
@@ -99,7 +98,7 @@ package struct FeedPage: Sendable {
 package enum FeedError: Error, Sendable {
     case fault(Fault)
     /// A loss has been accepted since the cursor was issued. A reader who continues with `restart`
-    /// does not miss any event that still exists.
+    /// misses no event that still exists.
     case cursorLost(restart: FeedCursor)
     /// The cursor was issued for a project with the same name in another database.
     case cursorOfAnotherDatabase

@@ -4,15 +4,14 @@ import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How long before the creation of a lost cursor its replacement starts, in milliseconds. Clocks
-    /// may differ, and an instance that never saw the lost events keeps issuing cursors until the
-    /// loss is accepted.
+    /// How long before the creation of a lost cursor its replacement starts, in milliseconds. Clocks may
+    /// differ, and an instance that never saw the lost events keeps issuing cursors until the loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
     let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
-    /// Customers in their state before events that may be requested again.
+    /// Customers in their state before events that readers may request again.
     let waiters: ToldMemory
     private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
@@ -62,8 +61,8 @@ package final class FeedReader: Sendable {
         PlaceMarks(try log.marks(of: place))
     }
 
-    /// Reads a page, and then the project. The project is read last, because this reveals any loss
-    /// that was accepted in the meantime.
+    /// Reads a page, and then the project. The project comes last, because it then shows any loss
+    /// accepted in the meantime.
     private func course(
         of question: FeedQuestion
     ) throws(FeedError) -> (PageCourse, ProjectState) {
@@ -80,7 +79,7 @@ package final class FeedReader: Sendable {
             return course
         }
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
-        // The remembered customers may be based on events that have been lost.
+        // The remembered customers may include events that have been lost.
         if isNews(AcceptedLosses(project.acceptances), of: question.project) {
             forget()
             return try self.course(of: question)
@@ -89,7 +88,7 @@ package final class FeedReader: Sendable {
     }
 
     private func begin(_ question: FeedQuestion) throws(Fault) -> PageCourse {
-        // If only one shard is read, the result does not include the heads of the other shards.
+        // A read of one shard does not return the heads of the others.
         var heads = question.customer == nil ? nil : try log.heads()
         var (place, turn) = ([Int64](repeating: 0, count: Shard.count), 0)
         switch question.start {
@@ -104,9 +103,8 @@ package final class FeedReader: Sendable {
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
 
-    /// A cursor that covers only events that still exist. These are the events that the old cursor
-    /// passed and that were recorded long enough before it was issued. The events that replaced
-    /// lost ones were recorded later.
+    /// A cursor that covers only events that still exist: the events that the old cursor passed and that were
+    /// recorded long enough before it was issued. The events in the places of lost ones were recorded later.
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses
     ) throws(FeedError) -> FeedCursor {

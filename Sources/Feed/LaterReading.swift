@@ -3,7 +3,7 @@ import Following
 
 extension FeedReader {
     /// The next events of the given customers, in order for each customer. Each customer's state
-    /// before the first of these events is remembered, so that a repeated request is cheap.
+    /// before these events is remembered, so that a repeated request is cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
@@ -14,8 +14,7 @@ extension FeedReader {
         return items.map { $0.naming(actorsOf: owner) }
     }
 
-    /// An event in the feed, found by its own id or by the id of a message about it; `nil` if there
-    /// is none.
+    /// An event in the feed, found by its own id or by the id of a message about it; `nil` if no event has the id.
     package func item(
         _ id: String, of project: ProjectID, _ environment: Environment
     ) throws(FeedError) -> FeedItem? {

@@ -1,7 +1,7 @@
 import Core
 import Following
 
-/// Builds one page in rounds. Each round takes a share of events from every shard that has new ones.
+/// Builds one page in rounds. Each round takes a share of events from every shard with new ones.
 struct PageCourse {
     /// The maximum number of log rows that one call reads, even if the filter drops most of them.
     static let rowLimit = 20_000
@@ -31,13 +31,13 @@ struct PageCourse {
             project: question.project, environment: question.environment, customer: customer)
         let shard = Int(stream.shard.number)
         open = [shard]
-        // The other shards do not contain any events for this customer.
+        // The other shards contain no events of this customer.
         for other in place.indices where other != shard {
             self.place[other] = max(place[other], self.heads[other])
         }
     }
 
-    /// The next request to the log; `nil` if there are no more events.
+    /// The next request to the log; `nil` if no more events follow.
     var wish: (interest: Interest, place: [Position])? {
         let left = PageCourse.rowLimit - rows
         guard items.count < question.limit, bytes < PageCourse.byteLimit, !open.isEmpty,
@@ -96,7 +96,7 @@ struct PageCourse {
     /// Counts the rows that were read to determine how events changed access.
     mutating func count(_ more: Int) { rows += more }
 
-    /// Adds events from the round, as far as there is room in the page.
+    /// Adds events from the round, as far as the page has room.
     mutating func take(_ round: Round, _ access: [Position: AccessTold]) {
         rows += round.steps.count
         var passed = [Int](repeating: 0, count: Shard.count)
@@ -134,7 +134,7 @@ struct PageCourse {
         if let item = FeedItem(event, access) { items.append(item) }
     }
 
-    /// The items sorted by the time at which they were recorded, and in log order within each shard.
+    /// The items in order of recording, and in log order within each shard.
     var sortedItems: [FeedItem] {
         items.sorted { one, other in
             let (first, second) = (one.record.recordedAt, other.record.recordedAt)
@@ -146,7 +146,7 @@ struct PageCourse {
     }
 }
 
-/// The events found by one look at the log, in the order in which they are added to a page.
+/// The events from one look at the log, in the order in which a page takes them.
 struct Round {
     let steps: [LoggedEvent]
     let look: FeedLook

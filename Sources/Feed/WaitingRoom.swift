@@ -1,7 +1,7 @@
 import Core
 import Following
 
-/// The calls that are waiting for a matching event.
+/// The calls that wait for a matching event.
 struct WaitingRoom {
     private struct Call {
         enum Stage { case reading, held, ready }
@@ -40,7 +40,7 @@ struct WaitingRoom {
     private(set) var changes = 0
     private(set) var isClosed = false
 
-    /// How many calls have read the log to its end.
+    /// The number of calls that have read the log to its end.
     var count: Int { calls.values.count { $0.page != nil } }
 
     /// Returns a number for the call if it may wait, and otherwise `nil`.
@@ -62,7 +62,7 @@ struct WaitingRoom {
         if listeners[question.subject]?.isEmpty == true { listeners[question.subject] = nil }
     }
 
-    /// Puts the call on hold. Returns false if it must be answered immediately instead.
+    /// Puts the call on hold. Returns false if it must be answered immediately.
     mutating func hold(_ number: Int, _ page: FeedPage, _ give: @escaping Feed.Give) -> Bool {
         guard !isClosed, var call = calls[number] else {
             leave(number)
@@ -76,7 +76,7 @@ struct WaitingRoom {
         return true
     }
 
-    /// Wakes the calls that these events may match. Returns whether any calls have to be answered.
+    /// Wakes the calls that these events may match. Returns whether any calls must be answered.
     mutating func ring(_ events: [LoggedEvent]) -> Bool {
         if listeners.isEmpty { return false }
         let before = ready.count
@@ -109,14 +109,14 @@ struct WaitingRoom {
         unlist(number, call.question)
     }
 
-    /// How many milliseconds remain until the next action is due.
+    /// The milliseconds until the next action is due.
     func pause(at time: Int64) -> Int64 {
         if !ready.isEmpty { return 0 }
         let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
         return next.map { max(0, $0 - time) } ?? 60_000
     }
 
-    /// The next calls to answer. All of them have the same question.
+    /// The next calls to answer, all with the same question.
     mutating func next(at time: Int64) -> Group? {
         var due: Set<Int> = []
         for (number, call) in calls where call.stage != .reading && call.deadline <= time {
@@ -131,8 +131,7 @@ struct WaitingRoom {
             return nil
         }
         let losses = ready.first.flatMap { calls[$0]?.page?.next.losses }
-        // A cursor with different accepted losses may itself be lost, so its call is not included
-        // in this group.
+        // A cursor with different accepted losses may itself be lost, so its call does not join this group.
         let numbers = ready.filter { number in
             guard let call = calls[number] else { return false }
             return call.question.isSame(as: first) && call.page?.next.losses == losses
@@ -191,7 +190,7 @@ extension FeedQuestion {
         return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
-    /// Whether the two questions differ at most in where they start.
+    /// Whether the two questions differ at most in their starting points.
     fileprivate func isSame(as other: FeedQuestion) -> Bool {
         var other = other
         other.start = start

@@ -8,10 +8,10 @@ package protocol LogReader: AnyObject, Sendable {
     var interest: Interest { get }
     /// The position up to which the reader has processed each shard, by shard number.
     var place: [Int64] { get }
-    /// A logical clock that advances at least at each restart.
+    /// A logical clock that advances with each restart or more often.
     var moment: Int { get }
     /// Reports a commit by this instance, in any project, before the senders get their replies. The
-    /// commit began at `moment` and may have overtaken events that precede it.
+    /// commit began at `moment` and may have overtaken earlier events.
     func hear(_ commit: Commit, since moment: Int)
     /// Processes events from any instance that follow the reader's position. They were requested at
     /// `moment`, which was `askedAt` on the monotonic clock.
@@ -50,7 +50,7 @@ package struct Commit: Sendable {
     /// the commit. A caller who learns that there was nothing to do must see that state in the next
     /// read.
     package var unchanged: [(stream: Stream, sequence: Int64)] = []
-    /// The versions of the rules on which the decisions were based.
+    /// The versions of the rules behind the decisions.
     package var rules: [(project: ProjectID, version: Int64)] = []
     /// Returns the state of a changed customer after the commit.
     package let customer: @Sendable (Stream) -> CustomerSnapshot?

@@ -5,8 +5,7 @@ package struct Stretch: Sendable {
     package let shard: Shard
     /// The position just before the first event.
     package let start: Int64
-    /// The position up to which no event is missing. It is before `start` if the log has become
-    /// shorter.
+    /// The position up to which no event is missing. It lies before `start` if the log has become shorter.
     package let end: Int64
     package let events: [LoggedEvent]
     /// Whether the stretch reached the end of the shard.
@@ -51,7 +50,7 @@ package struct LoggedEvent: Sendable {
         package let format: Int16
         /// The hash that links the event to all earlier ones in its shard.
         package let chain: [UInt8]
-        /// Which part of the record cannot be read; `nil` if all of it can be read.
+        /// Which part of the record cannot be read; `nil` if it is readable.
         package let damage: String?
 
         package init(
@@ -70,7 +69,7 @@ package struct LoggedEvent: Sendable {
 /// The events that follow the requested positions, and the end of the log.
 package struct FeedLook: Sendable {
     package let stretches: [Stretch]
-    /// The heads of those shards that have events after the requested positions.
+    /// The heads of shards with events after the requested positions.
     package let heads: [Position]
 
     package init(_ stretches: [Stretch], heads: [Position]) {

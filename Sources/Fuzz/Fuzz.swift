@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import Minting
 
-/// The target to fuzz, selected by `DEED_FUZZ_TARGET`.
+/// The reader to fuzz, selected by `DEED_FUZZ_TARGET`.
 private enum Target: String {
     case receipt
     case jws
@@ -39,7 +39,7 @@ func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     switch Target.chosen {
     case .receipt:
         feed(bytes)
-        // Mutated evidence rarely has a valid signature, so its content is also read without verifying one.
+        // Mutated evidence rarely has a valid signature, so its content is also read without verification.
         _ = try? Verifier.read(ReceiptPlan.unsigned(content: bytes), as: .appReceipt)
     case .jws:
         feed(bytes)
@@ -51,7 +51,7 @@ func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return 0
 }
 
-/// Examines `bytes`. Only minted evidence may be accepted, and its statement must match what it was minted with.
+/// Examines `bytes`. Only minted evidence may be accepted, and its statement must match what was minted.
 private func feed(_ bytes: [UInt8]) {
     let examination = verifier.examine(bytes, question)
     if examination.isBelieved, let app = examination.statement?.app {
@@ -59,7 +59,7 @@ private func feed(_ bytes: [UInt8]) {
     }
 }
 
-/// Requires that any JSON that can be read can also be written in such a way that it reads the same.
+/// Requires that JSON that can be read can also be written so that it reads the same.
 private func readBack(_ bytes: [UInt8]) {
     guard let value = try? JSON.read(bytes) else { return }
     guard let again = try? JSON.read(value.bytes) else {

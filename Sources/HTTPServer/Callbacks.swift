@@ -66,8 +66,7 @@ func requestCompleted(
     withConnection(pointer) { $0.close() }
 }
 
-/// Borrows the connection without incrementing its reference count. MHD keeps the connection alive while it calls these
-/// functions for it.
+/// Borrows the connection without incrementing its reference count. MHD keeps the connection alive during these calls.
 private func withConnection<Result>(
     _ pointer: UnsafeMutableRawPointer, _ body: (Connection) -> Result
 ) -> Result {

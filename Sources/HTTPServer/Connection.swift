@@ -12,7 +12,7 @@ final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
     private let handle: OpaquePointer
-    /// Whether the connection was accepted only to report that there are too many connections.
+    /// Whether the connection was accepted only to report that the server has too many connections.
     private let isExcess: Bool
     /// When to close the connection, according to the reception's clock.
     private let deadline: Atomic<Int64>
@@ -48,9 +48,9 @@ final class Connection: @unchecked Sendable {
         var early: Response?
         /// A worker's decision about the body.
         var admission: Admission?
-        /// If the sender has no key, the address to whose share of memory the body counts.
+        /// The address to whose share of memory the body counts, if the sender has no key.
         var stranger: ClientAddress?
-        /// Set while the connection is suspended.
+        /// The answer, which is set while the connection is suspended.
         var answer: Response?
 
         /// Whether the body is discarded.
@@ -101,10 +101,10 @@ final class Connection: @unchecked Sendable {
         if !isFirst { expire(after: reception.timeouts.head) }
     }
 
-    /// Whether nothing beyond the first line of the request has been seen yet.
+    /// Whether nothing beyond the request's first line has been seen.
     var isNew: Bool { current.stage == .head || current.stage == .asking }
 
-    /// Called when the first line has arrived but the headers have not.
+    /// Opens a request after its first line, before the headers arrive.
     func open(_ target: UnsafePointer<CChar>) {
         headBegins()
         isFirst = false
@@ -116,7 +116,7 @@ final class Connection: @unchecked Sendable {
         current.query = String(cString: mark + 1)
     }
 
-    /// Called when the head has arrived and a body may follow. The request cannot be answered yet,
+    /// Begins a request after its head, before a possible body. The request cannot be answered yet,
     /// because MHD would then close the connection.
     func begin(_ line: RequestLine) -> MHD_Result {
         if current.stage == .asking { return admitted(line) }
@@ -169,7 +169,7 @@ final class Connection: @unchecked Sendable {
         return readOn(line, declared)
     }
 
-    /// Called when a worker has decided about the body.
+    /// Continues after a worker has decided about the body.
     private func admitted(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
@@ -215,8 +215,8 @@ final class Connection: @unchecked Sendable {
         return current.isTolerable(current.received) ? .YES : .NO
     }
 
-    /// Reserves memory for the body, if there is any left. Only bytes that have arrived are counted: a client must not
-    /// be able to use up memory just by announcing a length.
+    /// Reserves memory for the body, if any is left. Only bytes that have arrived count: a client
+    /// must not be able to use up memory just by announcing a length.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > current.reserved else { return true }
         let more = bytes - current.reserved
@@ -234,7 +234,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Called when the request is complete, or when a reply to it is ready.
+    /// Finishes a request that is complete, or that has a reply.
     func finish(_ line: RequestLine) -> MHD_Result {
         if current.stage == .suspended {
             guard let answer = current.answer.take() else { return .NO }
@@ -253,7 +253,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Called when the answer has been sent, or when the connection has ended without one.
+    /// Closes a request whose answer was sent, or whose connection ended without one.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
         noteKey()
@@ -323,9 +323,9 @@ final class Connection: @unchecked Sendable {
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
 
-    /// Avoids the heap copies that Swift makes when strings are passed to C.
+    /// Adds a header without the heap copies that Swift makes when it passes strings to C.
     private func add(_ header: Header, to response: OpaquePointer) {
-        // MHD leaves out a header that contains a line break, which is the right thing to do.
+        // MHD leaves out a header that contains a line break, as it should.
         _ = header.name.withCString { name in
             header.value.withCString { value in MHD_add_response_header(response, name, value) }
         }
@@ -342,7 +342,7 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if the rest of it has arrived since.
+    /// Ends an overdue connection. Its request is not handled, even if the rest of it has since arrived.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
@@ -351,10 +351,10 @@ final class Connection: @unchecked Sendable {
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }
 
-    /// Whether the client has not presented a known key and does not connect through a proxy.
+    /// Whether the client has presented no known key and does not connect through a proxy.
     var isStranger: Bool { !memo.origin.isProxy && !isKnown.load(ordering: .relaxed) }
 
-    /// A connection that is waiting for its client.
+    /// A connection that waits for its client.
     struct Waiting {
         fileprivate let connection: Connection
         fileprivate let limit: Int64

@@ -8,8 +8,8 @@ final class ConnectionTable: Sendable {
     /// Connections by socket. The number of a socket is reused only after `remove`.
     private let open = Monitor<[Int32: Connection]>([:])
     private let total = Atomic(0)
-    /// The sweeper advances the clock, which saves each request a system call. A sweep advances the clock by at most
-    /// one interval, so that clients are not cut off early when the machine falls behind.
+    /// The clock. The sweeper advances it, which saves each request a system call. A sweep advances the
+    /// clock by at most one interval, so that clients are not cut off early when the machine falls behind.
     private let clock = Atomic(monotonicMilliseconds())
     private let isStopped = Monitor(false)
     private let interval: Int64
@@ -30,8 +30,8 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts a connection before checking for room, so that two simultaneous connections see each other. Returns the
-    /// total.
+    /// Counts a connection before the check for room, so that two simultaneous connections see each
+    /// other. Returns the total.
     func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
 
     /// `enter` must be called first.
@@ -44,10 +44,10 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Makes room for a new connection by ending up to `count` connections from the network with the most strangers,
-    /// provided that the new connection's network has fewer. The connections that have been idle longest end first,
-    /// followed by those with slow requests. Because the search goes through all connections, it ends several at once.
-    /// Returns `false` if it ended none.
+    /// Makes room for a new connection. Ends up to `count` connections from the network with the
+    /// most strangers, provided that the new connection's network has fewer. The connections that
+    /// have been idle longest end first, then those with slow requests. The search goes through all
+    /// connections, so it ends several at once. Returns `false` if it ended none.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {

@@ -8,8 +8,7 @@ package final class LateReply: Sendable {
     private let give: @Sendable (Response?) -> Void
     private let work: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// `give` is called once. It gets no response if there will be none. `work` runs a closure on a thread that may
-    /// block.
+    /// `give` is called once, without a response if none will come. `work` runs a closure on a thread that may block.
     package init(
         work: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
         give: @escaping @Sendable (Response?) -> Void
@@ -23,8 +22,8 @@ package final class LateReply: Sendable {
         if !isGiven.exchange(true, ordering: .acquiringAndReleasing) { give(response) }
     }
 
-    /// Continues the request on a thread that may block, even if the queue is full: the request has been accepted and
-    /// perhaps carried out.
+    /// Continues the request on a thread that may block, even if the queue is full, because the
+    /// request was accepted and perhaps carried out.
     package func whenPatient(_ body: @escaping @Sendable () -> Void) { work(body) }
 
     deinit {

@@ -8,7 +8,7 @@ struct ListenAddress {
 
     init(_ text: String) throws(ServerError) {
         guard let colon = text.lastIndex(of: ":"),
-            // Only digits are accepted, since a number with a sign would also parse.
+            // Only digits are accepted, because a number with a sign would also parse.
             text[text.index(after: colon)...].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(text[text.index(after: colon)...])
         else { throw .addressMalformed(text) }

@@ -5,7 +5,7 @@ import Threading
 
 /// The state that all connections of a server share.
 final class Reception: Sendable {
-    /// Decisions about requests that are left to the layer above.
+    /// Decisions about requests that belong to the layer above.
     struct Rules: Sendable {
         let admit: @Sendable (borrowing Request) -> Admission
         let refusal: @Sendable (ServerRefusal, _ path: String) -> Response
@@ -24,11 +24,11 @@ final class Reception: Sendable {
     /// The memory that each stranger's bodies use.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
-    /// The number of requests from each stranger that are waiting for a worker.
+    /// The number of requests from each stranger that wait for a worker.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// How many connections above the limit get an answer. Up to the same number again may be open while other
-    /// connections are ended to make room for them. Any further connections are closed without an answer.
+    /// How many connections above the limit get an answer. Up to the same number again may be open while
+    /// other connections end to make room for them. Further connections are closed without an answer.
     private static let headroom = 64
     /// For each network, when the last search for connections to end found none. A search takes a long time, and a
     /// network that holds all connections would otherwise trigger one with each new connection.
@@ -127,8 +127,8 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether there is room for another connection from that address. If so, the caller must later release the place
-    /// with `dismiss`.
+    /// Whether another connection from that address has room. If so, the caller must later release
+    /// the place with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
         // A crowd that also fills the places for errors must not lock out everyone else.
@@ -163,7 +163,8 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections from the networks that have the most, so that a few networks cannot lock out everyone else.
+    /// Ends connections from the networks with the most connections, so that a few networks cannot lock out everyone
+    /// else.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
         let isPausing = vainLooks.withLock { looks in
@@ -222,7 +223,7 @@ final class Reception: Sendable {
         if bytes > 0 { bodyBytes.subtract(bytes, ordering: .relaxed) }
     }
 
-    /// The number of threads that are about to resume a connection. The daemon must outlive these calls.
+    /// The number of threads that will soon resume a connection. The daemon must outlive these calls.
     var threadsResuming: Int { resuming.load(ordering: .sequentiallyConsistent) }
 
     /// Lets the daemon continue with a connection once its answer is complete.

@@ -1,9 +1,9 @@
 import CMicroHTTPD
 import Glibc
 
-/// A complete request, as seen by its handler.
+/// A complete request, as its handler sees it.
 ///
-/// It is valid only during the call of the handler. Copy anything that is needed for a later answer.
+/// It is valid only during the call of the handler. Copy anything that a later answer needs.
 package struct Request: ~Copyable {
     /// The part after `?`, as sent.
     package let query: String?
@@ -75,8 +75,8 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header occurs exactly once and has that value. The time that this takes reveals only the value's
-    /// length.
+    /// Whether the header occurs exactly once and has that value. The time for the check reveals
+    /// only the value's length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
         case .connection(let connection, _):
@@ -147,7 +147,7 @@ package final class Memo {
     init(_ origin: Origin) { self.origin = origin }
 }
 
-/// Why a header has no single value. Guessing one could confuse two clients.
+/// Why a header has no single value. A guess could confuse two clients.
 package enum HeaderError: Error {
     case repeated
     case notUTF8

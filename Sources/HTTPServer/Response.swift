@@ -48,13 +48,13 @@ package struct Header: Hashable, Sendable {
 
 /// When a request is answered.
 package enum Answer {
-    /// Immediately, on the connection's own thread. It must not block.
+    /// The connection's own thread answers immediately, and must not block.
     case now(Response)
-    /// Started immediately and answered by another thread, perhaps even before `begin` returns. This is for work that
-    /// starts without delay and then waits for others.
+    /// The request starts immediately, and another thread answers it, perhaps even before `begin`
+    /// returns. For work that starts without delay and then waits for others.
     case underway(_ begin: (LateReply) -> Void)
-    /// Started by a worker and answered later, without occupying a connection's thread or a worker's. This is for work
-    /// that waits for a commit.
+    /// A worker starts the request, which is answered later, without occupying a connection's
+    /// thread or a worker's. For work that waits for a commit.
     case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
 
@@ -70,10 +70,10 @@ package enum ServerRefusal: Sendable, Equatable {
     case unframed(FramingFault)
     /// The path or the query contains bytes that are not UTF-8.
     case malformedTarget
-    /// The server is about to stop.
+    /// The server will soon stop.
     case draining
 
-    /// Whether the same request may soon succeed. In that case, the answer has a `Retry-After` header.
+    /// Whether the same request may soon succeed. The answer then has a `Retry-After` header.
     var isPassing: Bool {
         switch self {
         case .busy, .throttled, .tooManyConnections, .draining: true

@@ -8,7 +8,7 @@ import Threading
 package final class Server: Sendable {
     package let port: UInt16
     private let reception: Reception
-    /// Only the type is unsafe: MHD allows calls for a daemon from any thread.
+    /// The library's daemon. Only the type is unsafe: MHD allows calls for a daemon from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
     /// The certificate for new connections; `nil` without TLS.
@@ -17,9 +17,9 @@ package final class Server: Sendable {
     /// Whether the thread that accepts connections has ended.
     private let isDeaf = Monitor(false)
 
-    /// Enough for any head that an honest client sends. The limit also bounds the cost of idle connections. All of this
-    /// memory is overwritten for each request, so a size beyond a processor's nearest cache would slow down everything
-    /// else.
+    /// Enough for the head that any honest client sends. The limit also bounds the cost of idle
+    /// connections. Each request overwrites all of this memory, so a size beyond a processor's
+    /// nearest cache would slow down everything else.
     static let memoryPerConnection = 12 << 10
 
     /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers requests that do not
@@ -93,8 +93,8 @@ package final class Server: Sendable {
         }
     }
 
-    /// Reads the TLS files again for new connections. Existing connections keep their certificate. If this fails,
-    /// nothing changes.
+    /// Reads the TLS files again for new connections. Existing connections keep their certificate.
+    /// A failure changes nothing.
     package func renewIdentity() throws(ServerError) {
         guard let tls, let identity else { return }
         let new = try TLSIdentity(tls)
@@ -108,8 +108,8 @@ package final class Server: Sendable {
 
     /// Stops accepting requests, finishes those in progress, and then ends the server's threads.
     ///
-    /// Returns `false` if the requests did not finish in time. The threads are then left running, since the process is
-    /// about to exit. Only the first call has an effect.
+    /// Returns `false` if the requests did not finish in time. The threads then keep running,
+    /// because the process will soon exit. Only the first call has an effect.
     @discardableResult
     package func drain(milliseconds: Int64) -> Bool {
         guard reception.startDraining() else { return true }
@@ -125,8 +125,8 @@ package final class Server: Sendable {
         return true
     }
 
-    /// Waits for requests in flight, and for requests that clients on idle connections may just have sent. It polls, so
-    /// that requests need not signal when they end.
+    /// Waits for requests in flight, and for requests that clients on idle connections may have
+    /// just sent. Polls, so that requests need not signal their end.
     private func isQuiet(within milliseconds: Int64) -> Bool {
         let start = monotonicMilliseconds()
         while true {

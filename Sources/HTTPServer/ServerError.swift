@@ -8,7 +8,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     case fileUnreadable(path: String, code: Int32)
     case certificateRejected(certificate: String, key: String)
     case outOfResources
-    /// Requests would reach the library without their bytes being checked.
+    /// The library would receive requests whose bytes were not checked.
     case unguarded
 
     package var description: String {
@@ -16,12 +16,12 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
         case .addressMalformed(let address):
             "\"\(address)\" is not an address to listen on; write it like 127.0.0.1:8080, [::1]:8080 or :8080"
         case .addressTaken(let address):
-            "\(address) is in use by another process; stop that one or choose another port"
+            "\(address) is in use by another process; stop that process or choose another port"
         case .addressUnusable(let address, let code):
             "cannot listen on \(address): \(text(of: code)); choose an address of this machine"
                 + " and a port that this process may use"
         case .fileUnreadable(let path, let code):
-            "cannot read \(path): \(text(of: code)); check the path and who may read it"
+            "cannot read \(path): \(text(of: code)); check the path and the file's permissions"
         case .certificateRejected(let certificate, let key):
             "\(certificate) and \(key) are not a certificate and its key;"
                 + " both must be PEM, and the key must be the certificate's"

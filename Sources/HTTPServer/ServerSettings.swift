@@ -22,9 +22,9 @@ package struct ServerSettings: Sendable {
     package var bodyMemory = 256 << 20
     /// Additional memory for the bodies of strangers, in bytes.
     package var strangersMemory = 32 << 20
-    /// The number of threads for strangers' requests, and the length of their queue. The queue is long because clients
-    /// that wait send nothing more, while clients that are refused come back immediately. One address can use up to an
-    /// eighth of the queue.
+    /// The number of threads for strangers' requests, and the length of their queue. The queue is
+    /// long because waiting clients send nothing more, while refused clients come back immediately.
+    /// One address can use up to an eighth of the queue.
     package var strangersWorkers = 2
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
@@ -34,17 +34,17 @@ package struct ServerSettings: Sendable {
 
     package init() {}
 
-    /// Throws if the address is not a valid address to listen on. It may be in use by another process.
+    /// Throws if the address is not a valid address to listen on. Another process may be using it.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
     /// Whether the address can be reached from this machine only.
     package var isOnLoopback: Bool { (try? ListenAddress(listen))?.isOnLoopback ?? false }
 
-    /// Throws if the address is in use by another process. The address is held only for a moment.
+    /// Throws if another process uses the address. Holds the address only for a moment.
     package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
 
-    /// Claims the address and reads the TLS files before the process gives up root's rights, because it may be unable
-    /// to do so afterwards. Throws if the address is in use by another process.
+    /// Claims the address and reads the TLS files before the process gives up root's rights,
+    /// because it may be unable to do so afterwards. Throws if another process uses the address.
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
 }
 
@@ -84,8 +84,8 @@ package struct TLSFiles: Sendable {
 
 /// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times.
 package struct ServerTimeouts: Sendable {
-    /// For a request's head. The time starts with a new connection, and for later requests with the end of the first
-    /// line.
+    /// The time for a request's head. It starts with a new connection, and for later requests with
+    /// the end of the first line.
     package var head: Int64 = 10_000
     /// The time for a request's body, and for receiving the answer.
     package var body: Int64 = 30_000

@@ -75,7 +75,7 @@ package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
     /// Adds text. `nil` becomes `null`.
     mutating func append(_ name: JSONName, _ text: String?)
-    /// Adds text that needs no escaping. `write` writes it.
+    /// Adds text that needs no escaping. `write` appends the text.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 

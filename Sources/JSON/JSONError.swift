@@ -1,4 +1,4 @@
-/// Why a text is not acceptable as JSON, and at which byte.
+/// Why a text is not valid JSON, and at which byte.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case truncated
@@ -21,7 +21,7 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
             "\(scalar.shown) at byte \(offset) is not allowed there in JSON"
         case .trailing: "something follows the JSON value at byte \(offset)"
         case .badNumber: "the number at byte \(offset) is not a valid JSON number"
-        case .badString: "the string at byte \(offset) holds a bad escape or a control character"
+        case .badString: "the string at byte \(offset) contains a bad escape or a control character"
         case .badUTF8: "the string at byte \(offset) is not UTF-8"
         case .duplicateMember(let name):
             "the member \"\(name.replacing("\0", with: "U+0"))\" occurs twice in one object"

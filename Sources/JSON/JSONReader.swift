@@ -117,7 +117,8 @@ private struct Reader {
         }
     }
 
-    /// Compares names one by one in small objects. A set is worthwhile only for large ones.
+    /// Whether the name already occurs. Compares names one by one in small objects, because a set pays off only in
+    /// large ones.
     private func isDuplicate(
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
@@ -317,7 +318,7 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// The index of the first byte from `start` that needs special treatment in a string; the end if there is none.
+    /// The index of the first byte from `start` that needs special treatment in a string; the end if no byte does.
     fileprivate func endOfPlain(from start: Int) -> Int {
         var place = start
         // Evidence is one long string, so eight bytes are checked at a time.
@@ -350,7 +351,7 @@ extension UInt64 {
     }
 
     /// Whether any byte is less than `limit`, which is at most 128. Subtracting the limit from all
-    /// bytes at once sets the highest bit of such a byte if it was clear before.
+    /// bytes at once sets the highest bit of such a byte if that bit was clear before.
     private func holdsByte(below limit: UInt64) -> Bool {
         (self &- limit &* UInt64.ones) & ~self & (0x80 &* UInt64.ones) != 0
     }

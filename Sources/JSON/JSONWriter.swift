@@ -63,7 +63,7 @@ package struct WrittenObject: JSONMembers {
         nest(append)
     }
 
-    /// Writes everything that follows the opening brace.
+    /// Writes everything after the opening brace.
     private mutating func nest(_ append: (inout WrittenObject) -> Void) {
         isEmpty = true
         append(&self)
@@ -71,7 +71,7 @@ package struct WrittenObject: JSONMembers {
         isEmpty = false
     }
 
-    /// Writes a member or the beginning of one, preceded by a comma if needed.
+    /// Writes a member or the beginning of one, after a comma if needed.
     private mutating func appendMember(_ member: [UInt8]) {
         if isEmpty {
             bytes.append(contentsOf: member.dropFirst())

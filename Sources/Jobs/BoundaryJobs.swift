@@ -3,12 +3,12 @@ package import Service
 package import Telemetry
 
 extension Job {
-    /// Publishes boundaries when the clock passes them. Every instance tries, and the first one to succeed publishes.
-    /// Boundaries are therefore published on time even if an instance has just died.
+    /// Publishes boundaries when the clock passes them. Every instance tries, and the first one to
+    /// succeed publishes. Boundaries are thus published on time even if an instance has just died.
     package static func publishing(_ publishing: Publishing, metrics: Metrics) -> Job {
         let published = metrics.counter(
             "deed_boundaries_published_total", "Boundaries of access that this instance published.")
-        // A shard that cannot be written to must not delay the others.
+        // A shard that cannot be written must not delay the others.
         return Job("boundaries", .everywhere(milliseconds: 500), longestPause: 500) {
             run throws(Fault) in
             let publication = try publishing.publish(while: { run.goesOn })

@@ -16,8 +16,8 @@ extension SharedClock {
     }
 }
 
-/// Stops an instance that uses the machine's clock when another instance gives the database a test clock, because the
-/// first instance's answers would be wrong.
+/// Stops an instance that uses the machine's clock when another instance gives the database a test
+/// clock. The first instance's answers would otherwise be wrong.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log
@@ -45,7 +45,7 @@ package final class ForeignClock: Sendable {
             "test_clock_appeared",
             [
                 "now": .string(instant.text),
-                "reason": "another instance gave the database a test clock; this one stops",
+                "reason": "another instance gave the database a test clock; this instance stops",
             ])
         stop()
     }

@@ -5,6 +5,7 @@ package import Postgres
 package import PrivatePostgres
 package import Telemetry
 import Threading
+import Wording
 
 /// Checks regularly whether the database answers, and restarts a private database that does not.
 package final class DatabaseWatch: Sendable {
@@ -15,12 +16,12 @@ package final class DatabaseWatch: Sendable {
     private static let tidyPause: Int64 = 60_000
 
     private struct State {
-        /// `nil` before the first check.
+        /// Whether the database was usable at the last check; `nil` before the first check.
         var isUsable: Bool?
         var answers = false
         var lookedAt: Int64 = 0
         var tidiedAt: Int64?
-        /// The last reported fault of the private PostgreSQL. It is not reported again at every check.
+        /// The last reported fault of the private PostgreSQL, which is not reported again at every check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -66,7 +67,7 @@ package final class DatabaseWatch: Sendable {
         }
         if isUsable == nil { return "The database has not been checked yet; wait a moment." }
         if answers, monotonicMilliseconds() - lookedAt < DatabaseWatch.patience { return nil }
-        return "The database cannot be reached; check that it runs."
+        return "The database cannot be reached; check that it is running."
     }
 
     /// What prevents normal use of the database; empty if nothing does.
@@ -81,7 +82,7 @@ package final class DatabaseWatch: Sendable {
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // An unusable server has answered as well. Its impediment says why it is unusable.
+            // An unusable server has also answered. Its impediment says why it is unusable.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -118,7 +119,7 @@ package final class DatabaseWatch: Sendable {
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(connection.forLooking)
-            return fault.sentence
+            return fault.withRemedy
         } catch {
             return "\(error) PostgreSQL says: \(error.serverMessage)"
         }

@@ -19,8 +19,8 @@ extension Job {
                     instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
                 for name in news() { try ledger.note(done: name, says: "{}") }
             } catch {
-                // If the database is unusable, the missing signs of life are report enough, and the instance is not
-                // ready anyway.
+                // If the database is unusable, the missing signs of life report enough, and the
+                // instance is not ready anyway.
                 if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
             }
             return .asScheduled
@@ -49,5 +49,5 @@ extension Job {
 
 private let storageName = "storage"
 private let shortestSample: Int64 = 86_400_000
-/// Enough samples to show the growth over a month.
+/// The number of samples, enough to show the growth over a month.
 private let sampleLimit = 32

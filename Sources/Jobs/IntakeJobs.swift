@@ -35,7 +35,7 @@ package struct IntakeJobs: Sendable {
         ]
     }
 
-    /// Judges one item, if any is due. If there is a fault, the item becomes due again when its lease ends.
+    /// Judges one item, if any is due. After a fault, the item becomes due again when its lease ends.
     private func judge(_: Run) throws(Fault) -> Job.Next {
         do throws(CommandError) {
             guard let work = try worker.work() else { return .asScheduled }
@@ -77,7 +77,7 @@ package struct IntakeJobs: Sendable {
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()
-    /// The time at which the oldest item started to wait, in milliseconds since 1970; 0 if none is waiting.
+    /// When the oldest item started to wait, in milliseconds since 1970; 0 if no item waits.
     private let oldest = Gauge()
     private let outcomes: [IntakeItem.State.Word: Counter]
 
@@ -87,7 +87,7 @@ private struct IntakeMeasures: Sendable {
         }
         metrics.gauge(
             "deed_intake_stuck",
-            "Queued evidence that was tried \(IntakeItem.alarmTries) times or more."
+            "Queued evidence that Deed has tried \(IntakeItem.alarmTries) times or more to judge."
         ) { [alarming] in alarming.value }
         metrics.gauge(
             "deed_intake_oldest_seconds", "How long the oldest queued evidence has waited."
@@ -98,7 +98,7 @@ private struct IntakeMeasures: Sendable {
         var outcomes: [IntakeItem.State.Word: Counter] = [:]
         for word in [IntakeItem.State.Word.waiting, .believed, .refused] {
             outcomes[word] = metrics.counter(
-                "deed_intake_tries_total", "Tries to judge queued evidence.",
+                "deed_intake_tries_total", "Attempts to judge queued evidence.",
                 labels: [("outcome", word == .waiting ? "again" : word.rawValue)])
         }
         self.outcomes = outcomes

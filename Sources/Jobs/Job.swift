@@ -5,14 +5,14 @@ package import Threading
 package struct Job: Sendable {
     /// When a job runs next.
     package enum Next: Sendable {
-        /// Immediately, because there is more to do.
+        /// The job runs immediately, because more work remains.
         case atOnce
-        /// At the scheduled time.
+        /// The job runs at the scheduled time.
         case asScheduled
-        /// At that instant on Deed's clock, if it comes before the scheduled time.
+        /// The job runs at that instant on Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// At the scheduled time. In addition, these jobs run until then. A job that is not in the next run's list
-        /// ends.
+        /// The job runs at the scheduled time, and these jobs run until then. A job that is not in
+        /// the next run's list ends.
         case keeping([Job])
     }
 
@@ -54,4 +54,16 @@ package struct Run: Sendable {
     /// Whether to continue. A long run checks this between its steps. It becomes false when the service stops or when
     /// another instance takes over.
     package var goesOn: Bool { isWanted() }
+
+    /// The minimum pause after a page, in milliseconds.
+    private static let shortestRest: Int64 = 10
+
+    /// Handles pages until there are no more. Pauses for as long as each page took, because other work has priority.
+    func forEachPage(_ page: () throws(Fault) -> Bool) throws(Fault) {
+        while goesOn {
+            let begin = monotonicMilliseconds()
+            if try !page() { return }
+            pause(milliseconds: max(Run.shortestRest, monotonicMilliseconds() - begin))
+        }
+    }
 }

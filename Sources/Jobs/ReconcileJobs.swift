@@ -4,10 +4,11 @@ package import Ledger
 package import Service
 package import Telemetry
 import Threading
+import Wording
 
 extension Job {
-    /// Reconciles all projects once a day, one after another. If a run is interrupted or a project fails, the next run
-    /// skips the projects that are already done.
+    /// Reconciles all projects once a day, one after another. If a run is interrupted or a project
+    /// fails, the next run skips the projects that are done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
@@ -30,7 +31,7 @@ extension Job {
                         "not_reconciled",
                         [
                             "project": .string(listed.project.text),
-                            "reason": .string(error.sentence),
+                            "reason": .string(error.withRemedy),
                         ])
                     fault = fault ?? error
                 }
@@ -114,7 +115,7 @@ extension Intake {
                     "not_reconciled",
                     [
                         "project": .string(wish.project.text),
-                        "reason": .string(refusal.sentence),
+                        "reason": .string(refusal.withRemedy),
                     ])
             }
         }
@@ -140,7 +141,7 @@ extension Log {
         fields.append(
             "remedy",
             .string(
-                "see what to do with: deed reconcile show \(finished.reconciliation) --project \(project)"
+                "to see what to do, run: deed reconcile show \(finished.reconciliation) --project \(project)"
             ))
         error("drifted", .object(fields))
     }

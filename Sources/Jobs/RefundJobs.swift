@@ -4,10 +4,11 @@ package import Service
 import Synchronization
 package import Telemetry
 import Threading
+import Wording
 
 extension Job {
-    /// Reports to stores what happened to purchases for which a refund was requested. It has two threads, so that a
-    /// store that hangs for one app delays the others by one call at most.
+    /// Reports to stores on purchases with a requested refund. Two threads ensure that a store that
+    /// hangs for one app delays the others by one call at most.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {
@@ -41,7 +42,7 @@ private struct RefundMeasures: Sendable {
         func counter(_ outcome: String) -> Counter {
             metrics.counter(
                 "deed_refund_reports_total",
-                "Requested refunds, by whether Deed told the store about the purchase.",
+                "Requested refunds, by whether Deed reported the purchase to the store.",
                 labels: [("outcome", outcome)])
         }
         (reported, unreported) = (counter("reported"), counter("unreported"))
@@ -72,7 +73,7 @@ extension Log {
         case .waits(let trouble):
             fields.append("answer_by", .string(news.request.answerBy.text))
             fields.append("code", .string(trouble.code))
-            fields.append("reason", .string(trouble.sentence))
+            fields.append("reason", .string(trouble.withRemedy))
             warning("refund_report_waits", .object(fields))
         }
     }

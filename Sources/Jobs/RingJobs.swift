@@ -19,8 +19,7 @@ extension Job {
         rereading("keys") { () throws(Fault) in try ring.reload() }
     }
 
-    /// Stores when keys were last used. This happens every few seconds, so that little is lost if the process is
-    /// killed.
+    /// Stores when keys were last used, every few seconds, so that little is lost if the process is killed.
     package static func keyUses(_ ring: KeyRing) -> Job {
         Job("key_uses", .everywhere(milliseconds: 5_000), urgency: .patient) { _ throws(Fault) in
             try ring.uses.write()
@@ -28,7 +27,7 @@ extension Job {
         }
     }
 
-    /// Stores the refused calls. This happens every few seconds.
+    /// Stores the refused calls every few seconds.
     package static func refusedCalls(_ ring: KeyRing) -> Job {
         Job("refused_calls", .everywhere(milliseconds: 2_000), urgency: .patient) {
             _ throws(Fault) in

@@ -19,7 +19,7 @@ struct EventRow {
     let causeDigest: [UInt8]
     private let occurredAt: Instant
     private let recordedAt: Instant
-    /// The text as stored. If it is damaged, only reads of the event's own stream fail.
+    /// The text as stored. If the text is damaged, only reads of the event's own stream fail.
     private let actor: String
     private let cause: String
     private let catalogVersion: Int64
@@ -30,7 +30,7 @@ struct EventRow {
         func instant(_ column: Column) -> Instant { Instant(milliseconds: number(column)) }
         stream = try Stream(
             project: text(.project), environment: text(.environment), customer: text(.customer))
-        // Queries find a stream by its names alone. Rows with these names in another shard do not belong to the stream.
+        // Queries find a stream by its names alone. Rows with these names in another shard do not belong to it.
         guard rows.int2(row, Column.shard.rawValue) == stream.shard.number else {
             throw .unreadable("an event in a shard that is not its stream's")
         }
@@ -47,7 +47,7 @@ struct EventRow {
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row contains an event. This is for queries whose rows may also contain only other data.
+    /// Whether the row contains an event. Some queries also return rows with other data only.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }
@@ -59,7 +59,7 @@ struct EventRow {
             rows.text(row, Column.customer.rawValue))
     }
 
-    /// The row's place among its project's rows, ordered by the instant of recording.
+    /// The row's position among its project's rows, which are in order of recording.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.recordedAt.rawValue)),

@@ -3,8 +3,8 @@ import Postgres
 import SQL
 import Threading
 
-/// Leases for work that one instance does on behalf of all. A lease ends when its time is over or when its holder's
-/// session ends.
+/// Leases for work that one instance does for all instances. A lease ends when its time is over or
+/// when its holder's session ends.
 extension Ledger {
     /// When the job's last completed run began, according to Deed's clock.
     package func lastRun(of job: String) throws(Fault) -> Instant? {
@@ -13,14 +13,14 @@ extension Ledger {
         }.first.flatMap(\.self)
     }
 
-    /// Whether any instance has the lease.
+    /// Whether any instance holds the lease.
     package func isHeld(_ name: String, at now: Instant) throws(Fault) -> Bool {
         try list(Statement.findLease(.text(name), .int8(now.milliseconds)), over: watching) {
             rows, row in rows.bool(row, 1)
         }.first ?? false
     }
 
-    /// The job's lease; `nil` if another instance has it, or has run the job since `lastRun`.
+    /// The job's lease; `nil` if another instance holds it, or has run the job since `lastRun`.
     package func takeLease(
         of job: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease? {
@@ -41,7 +41,7 @@ extension Ledger {
         return try list(call, over: watching) { _, _ in true }.first ?? false
     }
 
-    /// Returns the lease after a run that began at `ranAt`. Without `ranAt`, the job did not run.
+    /// Returns the lease after a run that began at `ranAt`; `nil` means that the job did not run.
     package func end(_ lease: Lease, ranAt: Instant?) throws(Fault) {
         try requireWritable()
         let call = Statement.endLease(
@@ -51,7 +51,7 @@ extension Ledger {
 }
 
 extension Connection {
-    /// Throws unless the holder still has the lease. Otherwise, the holder keeps it until the transaction ends.
+    /// Throws unless the holder still has the lease. The lease then stays with the holder until the transaction ends.
     mutating func require(_ lease: Lease) throws(LedgerError) {
         let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
         try read([call]) { _, rows throws(LedgerError) in
@@ -73,8 +73,8 @@ package final class KeptLease: Sendable {
     private let ledger: Ledger
     private let state = Monitor(State())
 
-    /// Takes the lease, using the machine's clock; `nil` if another instance has it, or has run the job since
-    /// `lastRun`.
+    /// Takes the lease, using the machine's clock; `nil` if another instance holds it, or has run
+    /// the job since `lastRun`.
     package init?(
         _ name: String, of ledger: Ledger, lastRun: Instant? = nil,
         clock: @escaping @Sendable () -> Instant
@@ -88,15 +88,15 @@ package final class KeptLease: Sendable {
         startThread("lease") { [self] in renew(clock) }
     }
 
-    /// Whether this instance still has the lease. A process that was suspended for longer than a lease
-    /// lasts assumes that it has lost it. While the database is unreachable, no other instance can take it.
+    /// Whether this instance still has the lease. A process that was suspended for longer than a lease lasts
+    /// assumes that it has lost the lease. While the database is unreachable, no other instance can take it.
     package var isHeld: Bool {
         state.change(wake: .none) { state in
             state.renewedAt.map { monotonicMilliseconds() - $0 < KeptLease.milliseconds } ?? false
         }
     }
 
-    /// Returns the lease after a run that began at `ranAt`. Without `ranAt`, the job did not run.
+    /// Returns the lease after a run that began at `ranAt`; `nil` means that the job did not run.
     package func end(ranAt: Instant? = nil) throws(Fault) {
         state.change { $0.isOver = true }
         try ledger.end(lease, ranAt: ranAt)

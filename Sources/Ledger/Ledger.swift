@@ -11,6 +11,7 @@ package final class Ledger: Sendable {
     let cache: StateCache
     private let commands: [BoundedQueue<PendingCommand>]
     private let reads: ReadQueue
+    private let past: PastReader
     private let announced: Announced
     private let running: Monitor<Int>
     private let readers = LogReaders()
@@ -20,7 +21,7 @@ package final class Ledger: Sendable {
     let published = PublishedInstants()
     let troubles = LastTrouble()
     let clocks: Clocks
-    /// The part of the log that this process has seen, with which each server is compared.
+    /// The part of the log that this process has seen. Each server is compared with it.
     package let known: LogGuard
     private let greet: Greeting
     let pulse = Pulse()
@@ -29,11 +30,11 @@ package final class Ledger: Sendable {
     private let log: Log
     let measures: LedgerMeasures
     let pool: Pool
-    /// For reads of keys and apps, which reads of lists must not delay.
+    /// Connections for reads of keys and apps, which reads of lists must not delay.
     let watching: Pool
-    /// For webhook deliveries, which are recorded constantly.
+    /// Connections for webhook deliveries, which are recorded constantly.
     let delivering: Pool
-    /// For health checks, which must notice a silent database quickly.
+    /// A connection for health checks, which must notice a silent database quickly.
     let looking: Monitor<Link>
     let hanging = Hanging()
     let certainty = Monitor(Certainty())
@@ -54,10 +55,13 @@ package final class Ledger: Sendable {
         commands = (0..<settings.committers).map { _ in BoundedQueue(limit: settings.queueLimit) }
         reads = ReadQueue(limit: settings.queueLimit)
         announced = Announced(committers: settings.committers)
+        unread = UnreadStreams(log: log)
+        past = PastReader(
+            limit: settings.queueLimit, cache: cache.catalogs, unread: unread)
         greet = { [known, cache, clocks, published] connection, isFirst throws(PostgresError) in
             try known.greet(&connection, clocks.database)
             published.forget()
-            // The guard has found everything that the folds cover in this server's log, unless a loss was accepted.
+            // The guard has found in this server's log everything that the folds cover, unless a loss was accepted.
             cache.begin(epoch: known.epoch)
         }
         pool = Pool(settings.connection, size: settings.lookups, greet: greet)
@@ -66,13 +70,16 @@ package final class Ledger: Sendable {
         hasOtherAddresses = settings.connection.namesSeveralServers
         looking = Monitor(Link(settings.connection.forLooking, greet: greet))
         condition = DatabaseCondition(log: log)
-        running = Monitor(2 * settings.committers + 3)
+        running = Monitor(2 * settings.committers + 4)
         measures = LedgerMeasures(metrics)
         knownKeys = KnownKeys(log: log)
-        unread = UnreadStreams(log: log)
         startCommitters(log, measures)
         startReaders(measures)
         startKeeper(measures)
+        startThread("catalogs", .patient) { [past, pool, running] in
+            past.run(pool)
+            running.change { $0 -= 1 }
+        }
         addGauges(to: metrics)
     }
 
@@ -81,13 +88,14 @@ package final class Ledger: Sendable {
             let answers = BoundedQueue<Committer.Given>(limit: settings.queueLimit)
             startThread("committer-\(index)", .patient) {
                 [
-                    announced, reads, cache, readers, settings, clocks, condition, known, unread,
+                    announced, reads, cache, past, readers, settings, clocks, condition, known,
+                    unread,
                     greet, running
                 ] in
                 var committer = Committer(
                     queue: queue, announced: announced, answers: answers,
-                    reads: reads, cache: cache, readers: readers, settings: settings,
-                    clocks: clocks,
+                    reads: reads, cache: cache, past: past, readers: readers,
+                    settings: settings, clocks: clocks,
                     condition: condition, known: known, unread: unread, greet: greet, log: log,
                     measures: measures)
                 committer.run()
@@ -152,13 +160,13 @@ package final class Ledger: Sendable {
     }
 
     private func addGauges(to metrics: Metrics) {
-        metrics.gauge("deed_commit_queue_depth", "Commands that wait for a committer.") {
+        metrics.gauge("deed_commit_queue_depth", "Commands that are waiting for a committer.") {
             [commands] in Int64(commands.reduce(0) { $0 + $1.depth })
         }
         metrics.gauge("deed_commands_announced", "Commands that are still being judged.") {
             [announced] in Int64(announced.value)
         }
-        metrics.gauge("deed_read_queue_depth", "Reads that wait for a reader.") { [reads] in
+        metrics.gauge("deed_read_queue_depth", "Reads that are waiting for a reader.") { [reads] in
             Int64(reads.depth)
         }
         metrics.gauge("deed_database_pool_in_use", "Connections for lists in use.") { [pool] in
@@ -172,7 +180,7 @@ package final class Ledger: Sendable {
         }
         metrics.gauge(
             "deed_streams_unread",
-            "Streams, and rows beside the log, that could not be read in the last ten minutes."
+            "Streams, and rows outside the log, that could not be read in the last ten minutes."
         ) { [unread] in Int64(unread.count) }
         metrics.gauge("deed_database_pool_size", "Connections for lists.") { [pool] in
             Int64(pool.size)
@@ -195,7 +203,7 @@ package final class Ledger: Sendable {
     }
 
     /// Decides the command on its stream's state, and responds once its events are durable.
-    /// Responds exactly once, on one of the ledger's own threads.
+    /// Responds exactly once, on one of the ledger's threads.
     package func submit(
         _ command: Command,
         respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void
@@ -216,7 +224,7 @@ package final class Ledger: Sendable {
         try CustomerSnapshot(try reading(of: stream))
     }
 
-    /// Does not block. Responds exactly once, usually on one of the ledger's own threads.
+    /// Reads without blocking. Responds exactly once, usually on one of the ledger's threads.
     package func read(
         _ stream: Stream, respond: @escaping @Sendable (Result<CustomerSnapshot, Fault>) -> Void
     ) {
@@ -283,13 +291,14 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Stops accepting commands and reads, and finishes the waiting ones. Returns false if the database hung
-    /// until the time limit.
+    /// Stops accepting commands and reads, and finishes the waiting ones. Returns false if the
+    /// database hung until the time limit.
     @discardableResult
     package func close() -> Bool {
         for queue in commands { queue.close() }
         reads.close()
         cache.keeper.close()
+        past.close()
         isClosing.change { $0 = true }
         let milliseconds = 2 * settings.patienceMilliseconds
         defer { known.keep(isLast: true) }

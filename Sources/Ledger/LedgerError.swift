@@ -1,8 +1,9 @@
 package import Core
 package import Postgres
+import Wording
 
 /// Why the ledger did not carry out a request.
-package enum LedgerError: Error, Sendable, CustomStringConvertible {
+package enum LedgerError: Trouble, Error, Sendable, CustomStringConvertible {
     case postgres(PostgresError)
     /// Part of the log is damaged.
     case unreadable(String)
@@ -21,7 +22,10 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
     /// The database answers but cannot be used normally.
     case impeded(Impediment)
 
-    package var description: String {
+    /// The sentence and the remedy, for operators.
+    package var description: String { withRemedy }
+
+    package var sentence: String {
         switch self {
         case .postgres(let error):
             error.description
@@ -32,24 +36,32 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
                 + "this process ran."
         case .leaseLost: Fault.leaseLost.sentence
         case .schemaMissing:
-            "The database has no Deed schema yet; run: deed migrate"
+            "The database has no Deed schema yet."
         case .schemaOutdated(let found, let needed):
-            "The database schema is at migration \(found) and this release needs \(needed); "
-                + "run: deed migrate"
+            "The database schema is at migration \(found), but this release needs \(needed)."
         case .schemaNewer(let found, let known):
-            "The database schema is at migration \(found) but this release knows only up to \(known); "
-                + "install the release that ran deed migrate, or a newer one."
+            "The database schema is at migration \(found), but this release knows only up to \(known)."
         case .migrationEdited(let name):
             "The migration \(name) was applied to the database with a text that differs from this "
-                + "release's; use the release that ran deed migrate."
+                + "release's."
         case .schemaUnreleased:
-            "This database was created by a development build before 0.1.0; create an empty database or "
-                + "choose another data folder, or drop the schema deed, and run: deed migrate"
+            "This database was created by a development build before 0.1.0."
         case .roleMissing:
-            "The login may not create the role deed_service; have an administrator run "
-                + "'create role deed_service; grant deed_service to <login>;' and then: "
-                + "deed migrate"
+            "The login may not create the role deed_service."
         case .impeded(let impediment): impediment.sentence
+        }
+    }
+
+    package var remedy: Remedy? {
+        switch self {
+        case .unreadable: .inspectRows
+        case .schemaMissing, .schemaOutdated: .migrate
+        case .schemaNewer: .installMigratingRelease
+        case .migrationEdited: .useMigratingRelease
+        case .schemaUnreleased: .startAnew
+        case .roleMissing: .createServiceRole
+        case .impeded(let impediment): impediment.remedy
+        case .postgres, .tooNew, .logShrunk, .leaseLost: nil
         }
     }
 
@@ -58,8 +70,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .logShrunk: true
         case .postgres(let error):
-            // Serialization failures, deadlocks, standbys that have not been promoted yet, slow locks or statements,
-            // and servers that lack a resource (class 53).
+            // Serialization failures, deadlocks, standbys that are not promoted yet, slow locks or
+            // statements, and servers that lack a resource (class 53).
             error.kind == .connection || error.kind == .unwanted
                 || error.sqlState?.hasPrefix("53") ?? false && !error.isLackOfRoom
                 || ["40001", "40P01", "25006", "55P03", "57014"].contains(error.sqlState)
@@ -81,28 +93,28 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.isLackOfRoom } else { false }
     }
 
-    /// Whether another session has held a lock that is needed for too long.
+    /// Whether another session held a necessary lock for too long.
     var isLockedOut: Bool {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }
 
-    /// Whether the database interrupted something that was too slow: a statement, or a transaction that waited too long
-    /// for its next one.
+    /// Whether the database interrupted something slow: a statement, or a transaction whose next
+    /// statement took too long.
     var isTooLong: Bool {
         guard case .postgres(let error) = self else { return false }
         return ["57014", "25P03"].contains(error.sqlState)
     }
 
-    /// Whether another commit was the first to claim a purchase or to let one wait under a token. A new decision takes
-    /// that into account.
+    /// Whether another commit was the first to claim a purchase or to let one wait under a token. A
+    /// new decision takes that commit into account.
     var isOvertaken: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "DD006"
             || error.sqlState == "23505" && error.constraint == "holders_pkey"
     }
 
-    /// Whether an event already exists where the log should continue. Heads and events are always written together, so
-    /// something other than Deed wrote the event. It blocks the log permanently.
+    /// Whether an event already exists where the log should continue. Heads and events are always
+    /// written together, so something other than Deed wrote that event. It blocks the log permanently.
     var isBlocked: Bool {
         guard case .postgres(let error) = self else { return false }
         return error.sqlState == "23505"
@@ -126,7 +138,7 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
         case .impeded(let impediment): .impeded(impediment)
         case .leaseLost: .leaseLost
         case .postgres(let error) where error.kind == .unwanted:
-            .impeded(Impediment(.behind, error.serverMessage))
+            .impeded(error.cause as? Impediment ?? Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
         case .postgres(let error) where error.sqlState == "25006": .impeded(.readOnly)
         case .postgres(let error) where error.kind == .exhausted: .busy
@@ -140,8 +152,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// The fault for the command's sender. For background work, a timeout does not mean that the database is
-    /// unreachable, because the timeout would occur again.
+    /// The fault for the command's sender. For background work, a timeout does not mean that the
+    /// database is unreachable, because the same work would time out again.
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(

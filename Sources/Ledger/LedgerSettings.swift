@@ -11,16 +11,16 @@ package struct LedgerSettings: Sendable {
     package var clock: @Sendable () -> Instant
     /// The machine's clock, which is compared with the database's; `nil` to skip the comparison.
     package var machineClock: (@Sendable () -> Instant)?
-    /// Where to store the furthest ends of the log that have been seen.
+    /// Where to store the furthest ends of the log that this process has seen.
     package var memory = LogMemory.none
     package var committers = 2
-    /// Connections for reading states. Each handles many reads at a time.
+    /// The number of connections for reading states. Each handles many reads at a time.
     package var readers = 2
-    /// Connections for lists of events, keys and projects.
+    /// The number of connections for lists of events, keys and projects.
     package var lookups = 8
-    /// The maximum number of commands waiting for one committer, and of reads waiting for the readers.
+    /// The maximum number of commands that wait for one committer, and of reads that wait for the readers.
     package var queueLimit = 4096
-    /// The number of background commands committed together. A client may have to wait for all of them.
+    /// How many background commands are committed together. A client may have to wait for all of them.
     package var backgroundBatch = 50
     /// The approximate amount of memory for recently used streams.
     package var cachedBytes = 128 << 20
@@ -28,7 +28,7 @@ package struct LedgerSettings: Sendable {
     package var patienceMilliseconds: Int64 = 5000
     /// How long a read may wait for an unresponsive database.
     package var readPatienceMilliseconds: Int64 = 2000
-    /// The pause between two queries for what other instances have appended.
+    /// The pause between two queries for other instances' events.
     package var tailMilliseconds: Int64 = 50
 
     package init(connection: ConnectionSettings, clock: @escaping @Sendable () -> Instant) {
@@ -51,7 +51,7 @@ package struct LedgerMeasures: Sendable {
             "deed_commit_batch_size", "Commands committed together.",
             bounds: Histogram.sizeBounds, unit: .plain)
         commitTimes = metrics.histogram(
-            "deed_commit_seconds", "From taking a batch to its commit.")
+            "deed_commit_seconds", "The time from taking a batch to its commit.")
         blocked = metrics.counter(
             "deed_log_blocked_total",
             "Commands that failed because an event lies beyond the head of their shard.")
@@ -59,7 +59,7 @@ package struct LedgerMeasures: Sendable {
             "deed_read_batch_size", "Customers read together for separate calls.",
             bounds: Histogram.sizeBounds, unit: .plain)
         keptStates = metrics.counter(
-            "deed_states_kept_total", "States of long streams that were kept beside the log.")
+            "deed_states_kept_total", "States of long streams that were stored next to the log.")
         bulkSizes = metrics.histogram(
             "deed_bulk_read_size", "Customers read together for one call.",
             bounds: Histogram.sizeBounds + [1024], unit: .plain)

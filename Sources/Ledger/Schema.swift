@@ -17,8 +17,8 @@ package struct Schema: ~Copyable {
 
     var link: Link
 
-    /// A migration needs the login of the schema's owner, or of a role that may create the schema. For an inspection,
-    /// the service's login is enough.
+    /// A migration needs the login of the schema's owner, or of a role that may create the schema.
+    /// An inspection only needs the service's login.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         // Building an index on a large log takes a long time.
@@ -33,7 +33,7 @@ package struct Schema: ~Copyable {
                 try connection.releasedMigrations().last?.number ?? 0
             }
         } catch {
-            // 22023: the role does not exist, because the first migration has not created it yet.
+            // 22023: the role does not exist, because the first migration has not yet created it.
             if case .postgres(let error) = error, error.sqlState == "22023" { return 0 }
             throw error
         }
@@ -47,8 +47,7 @@ package struct Schema: ~Copyable {
         }
         return try link.settled { connection throws(LedgerError) in
             let demand = try connection.logDemand()
-            // If a newer schema lacks one of this release's steps, it was not created by a later version of this
-            // release.
+            // If a newer schema lacks one of this release's steps, no later version of this release created it.
             if demand.isMet, found > Schema.needed, try !connection.pendingMigrations().isEmpty {
                 return SchemaStanding(migration: found, demand: nil)
             }
@@ -68,9 +67,9 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// Performs every missing step, each in its own transaction if possible, and reports it. If two processes migrate
-    /// at the same time, they take turns. Afterwards, an empty log has this program's format, while a log with events
-    /// keeps its own.
+    /// Performs every missing step, each in its own transaction if possible, and reports it. Two
+    /// processes that migrate at once take turns. Afterwards, an empty log has this program's
+    /// format. A log with events keeps its own format.
     package mutating func migrate(
         through last: Int64 = Schema.needed, by program: String? = nil, now: Instant,
         report: (SchemaStep) -> Void
@@ -106,14 +105,14 @@ package struct Schema: ~Copyable {
 package struct SchemaStanding: Sendable {
     /// The newest migration; 0 if there is none.
     package let migration: Int64
-    /// `nil` if the schema is older than log formats.
+    /// What the database demands; `nil` if the schema is older than log formats.
     package let demand: LogDemand?
 
     /// Whether a newer release created the schema.
     package var isNewer: Bool { migration > Schema.needed }
 
-    /// Why this release cannot work with this database; `nil` if it can. A newer schema is no obstacle as long as it
-    /// still supports this release.
+    /// Why this release cannot work with this database; `nil` if it can. A newer schema is no
+    /// obstacle as long as it supports this release.
     package var error: LedgerError? {
         guard let demand, migration >= Schema.needed else {
             return LedgerError(migrationFound: migration)
@@ -130,7 +129,7 @@ package struct SchemaStanding: Sendable {
 }
 
 extension LedgerError {
-    /// The fault if the schema is at that migration; `nil` if there is none.
+    /// The fault of a schema at that migration; `nil` if there is none.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -205,8 +204,8 @@ extension Connection {
         return demand
     }
 
-    /// Raises the log's format while no commit is in progress. Every commit either saw the old format and has ended, or
-    /// will see the new one.
+    /// Raises the log's format while no commit is in progress. Every commit either saw the old
+    /// format and has ended, or will see the new one.
     fileprivate mutating func raiseFormat(
         by program: String?, now: Instant, onlyWhileEmpty: Bool
     ) throws(LedgerError) {
@@ -228,8 +227,8 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` if none is missing. The first migration also creates the schema in the same
-    /// transaction, so that no empty schema is left behind.
+    /// Applies the next migration; `nil` if none is missing. The first migration also creates the
+    /// schema in the same transaction, so that a failure leaves no empty schema behind.
     fileprivate mutating func apply(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {
@@ -281,8 +280,8 @@ extension Connection {
 
     private static var pauseBetweenMigrators: Int64 { 50 }
 
-    /// Begins a transaction during which no other process changes the schema. It polls for the lock, because a session
-    /// that waits for the lock would block an index that another process is building concurrently.
+    /// Begins a transaction during which no other process changes the schema. It polls for the lock,
+    /// because a waiting session would block an index that another process builds concurrently.
     mutating func beginAlone() throws(LedgerError) {
         while true {
             try execute([Statement.begin()])

@@ -15,26 +15,26 @@ package final class TestClockTable: Sendable {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The clock's time. The fault only says that the time cannot be read.
+    /// The clock's time. The fault says only that the time cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }
 
-    /// Gives the database a test clock set to that time, unless it already has one. This needs the owner's login. The
-    /// database refuses if it contains production data.
+    /// Gives the database a test clock at that time, unless it already has one. This needs the
+    /// owner's login. A database with production data refuses.
     package func mark(at now: Instant) throws(LedgerError) {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }
 
-    /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it shows that time. Returns
-    /// false if it did not move.
+    /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it shows
+    /// that time. Returns false if it did not move.
     package func move(to target: Instant, from: Instant?) throws(Fault) -> Bool {
         let call = Statement.moveTestClock(
             .int8(target.milliseconds), .int8(from?.milliseconds))
         return try faulting { () throws(LedgerError) in try first(call) != nil }
     }
 
-    /// The first instant after this one at which something changes merely because time passes.
+    /// The first instant after this one at which time alone changes something.
     package func nextDue(after instant: Instant) throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in
             try first(Statement.findNextDue(.int8(instant.milliseconds)))

@@ -1,8 +1,8 @@
 import CProcess
 package import Glibc
 
-/// The unprivileged user under which services run if they are started by root. An attacker who
-/// exploits such a service does not gain root privileges.
+/// The unprivileged user for services that root starts. An attacker who exploits such a service
+/// does not gain root privileges.
 package struct ServiceUser: Sendable, Equatable {
     /// The users to try, in this order, if no user is named.
     package static let usual = ["deed", "postgres"]
@@ -34,8 +34,8 @@ package struct ServiceUser: Sendable, Equatable {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }
 
-    /// Permanently switches all threads of this process to this user. If it returns `false`, the
-    /// system has refused the switch, and the process must exit.
+    /// Permanently switches all threads of this process to this user. A result of `false` means
+    /// that the system has refused the switch, and the process must exit.
     package func become() -> Bool {
         guard initgroups(name, group) == 0, setgid(group) == 0, setuid(id) == 0 else {
             return false

@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import Core
 
-/// The content of a certificate to mint. Changing a single member makes it a forgery.
+/// The content of a certificate to mint. A change to a single member makes it a forgery.
 package struct CertificatePlan: Sendable {
     package enum Usage: String, Sendable {
         case signing = "critical,digitalSignature"
@@ -59,7 +59,7 @@ package struct MintedCertificate: Sendable {
     package let key: MintedKey
     package let name: String
 
-    /// Issues a certificate for `key`. If there is no issuer, the certificate is self-signed.
+    /// Issues a certificate for `key`. Without an issuer, the certificate is self-signed.
     package init(_ plan: CertificatePlan, key: MintedKey, issuer: MintedCertificate? = nil) {
         guard let certificate = X509_new() else { preconditionFailure("out of memory") }
         defer { X509_free(certificate) }

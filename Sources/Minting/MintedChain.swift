@@ -50,7 +50,7 @@ package struct MintedChain: Sendable {
         return copy
     }
 
-    /// Created once per run, because generating keys takes a long time.
+    /// A chain created once per run, because generating keys takes a long time.
     package static let receipts = MintedChain(.receipts)
     package static let transactions = MintedChain(.transactions)
 }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key pair that does not belong to a real store. It was generated for this run, or is kept by a practice store.
+/// A key pair that belongs to no real store. It was generated for this run, or a practice store keeps it.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`.
 package final class MintedKey: @unchecked Sendable {

@@ -3,8 +3,8 @@ internal import JSON
 
 /// Twelve steps in the life of a subscription and a few coin purchases, each with its evidence.
 package struct MintedLife: Sendable {
-    /// A piece of evidence that arrives. It is submitted by a customer's back end, or posted by the store if there is
-    /// no customer.
+    /// A piece of evidence that arrives. A customer's back end submits it, or the store posts it if
+    /// the delivery has no customer.
     package struct Delivery: Sendable {
         package let customer: String?
         package let body: String
@@ -69,7 +69,7 @@ package struct MintedLife: Sendable {
         ]
     }
 
-    /// Two purchases of a hundred coins each. One of them is refunded.
+    /// Two purchases of a hundred coins each, one of which is refunded.
     private static func coins(_ number: Int, _ start: Instant) -> [Step] {
         let day = { (count: Int64) in start.advanced(byMilliseconds: count * 86_400_000) }
         let kept = Sale("\(number)-6", "coins.100", .consumable, at: day(10))
@@ -81,7 +81,7 @@ package struct MintedLife: Sendable {
         return [Step(sale: kept), Step(sale: returned), Step(sale: refund)]
     }
 
-    /// Each step arrives twice, from the client and from the store, with identical signed bytes.
+    /// Each step, delivered twice with identical signed bytes: by the client and by the store.
     package var deliveries: [Delivery] {
         steps.enumerated().flatMap { number, step in
             let signed = store.transaction(step.sale)

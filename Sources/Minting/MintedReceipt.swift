@@ -122,7 +122,7 @@ extension [ReceiptAttribute] {
     }
 }
 
-/// The content of a PKCS#7 receipt to mint. Changing a single member makes it a forgery.
+/// The content of a PKCS#7 receipt to mint. A change to a single member makes it a forgery.
 package struct ReceiptPlan: Sendable {
     package enum Form: Sendable {
         case der

@@ -1,7 +1,7 @@
 package import Core
 package import JSON
 
-/// The content of a JSON Web Signature to mint. Changing a single member makes it a forgery.
+/// The content of a JSON Web Signature to mint. A change to a single member makes it a forgery.
 package struct SignedJSONPlan: Sendable {
     package var payload: JSON
     package var algorithm: JSON? = "ES256"
@@ -38,7 +38,7 @@ package struct SignedJSONPlan: Sendable {
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 
-/// Payloads with all of their usual members. Tests change or remove members to forge them.
+/// Payloads with all of their usual members. To forge them, tests change or remove members.
 package struct Payload: Sendable {
     package private(set) var members: [(name: String, value: JSON)]
 

@@ -7,7 +7,7 @@ package struct MintedStore: Sendable {
     package var bundleID = Payload.bundleID
     /// The app's number, as stated in notifications.
     package var appleID: Int64?
-    /// The price of each of the store's sales, in thousandths of the currency's unit.
+    /// The price of each sale, in thousandths of the currency's unit.
     package var price: Int64?
 
     package init(environment: String = "Production") {
@@ -85,7 +85,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// The body that the store posts.
+    /// The notification's body as the store posts it.
     package func notification(
         _ type: String, id: String, at instant: Instant, transaction: String? = nil,
         renewal: String? = nil, reason: String? = nil

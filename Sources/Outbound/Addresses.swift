@@ -28,7 +28,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// All addresses that start with the same bits, such as `10.0.0.0/8`.
+/// A range of addresses that start with the same bits, such as `10.0.0.0/8`.
 package struct NetworkRange: Hashable, Sendable {
     private let start: NetworkAddress
     private let bits: Int
@@ -90,7 +90,7 @@ package struct AddressRules: Sendable {
             }
     }
 
-    /// Whether requests to this host name are allowed. The addresses of the name are known only after a lookup.
+    /// Whether requests to this host name are allowed. Only a lookup shows the name's addresses.
     package func allow(host: String) -> Bool {
         let names = host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]
         return names.contains { NetworkAddress($0).map(allow) ?? true }
@@ -126,7 +126,7 @@ extension NetworkAddress {
 /// A function that looks up a host's addresses.
 package typealias Resolve = @Sendable (_ host: String) -> [NetworkAddress]
 
-/// The addresses that the system finds for a name; empty if there are none. The lookup may take some time.
+/// The addresses that the system finds for a name; empty if it finds none. The lookup may take some time.
 package func systemAddresses(of host: String) -> [NetworkAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

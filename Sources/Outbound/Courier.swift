@@ -52,11 +52,11 @@ package final class Courier: Sendable {
     }
     private let state = Monitor(State())
     private let limits: Limits
-    /// Used only by the courier's thread. The one exception is waking that thread, which curl allows from any thread.
+    /// Used only by the courier's thread, except to wake that thread, which curl allows from any thread.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    /// If `rules` are given, requests can reach only the addresses that the rules allow. The CA file is trusted in
-    /// addition to the system's certificates.
+    /// With `rules`, requests can reach only the addresses that the rules allow. The CA file is
+    /// trusted in addition to the system's certificates.
     package init(
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
     ) throws(OutboundError) {
@@ -190,7 +190,7 @@ package final class Courier: Sendable {
     }
 }
 
-/// The requests that are running on the thread.
+/// The running requests of the thread.
 private struct Round {
     struct Ended {
         let lane: String
@@ -231,8 +231,7 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time limit is enforced here. If curl enforced it, curl would reuse the connection after abandoning the
-        // request.
+        // The time limit is enforced here. After a time limit of its own, curl would reuse the connection.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
@@ -245,8 +244,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Whether running requests may be using a connection on which the server fell silent. Such a connection closes
-    /// after its last request, and gets no new requests until then.
+    /// Whether running requests may use a connection on which the server fell silent. Such a
+    /// connection closes after its last request, and gets no new requests until then.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {
@@ -261,7 +260,7 @@ private struct Round {
         curl_multi_perform(pool, &running)
     }
 
-    /// Waits for network activity or for a wake-up from another thread, or until the time is up.
+    /// Waits for network activity, for a wake-up from another thread, or until the time is up.
     func poll(milliseconds: Int32) {
         curl_multi_poll(pool, nil, 0, exchanges.isEmpty ? 60_000 : milliseconds, nil)
     }

@@ -85,16 +85,16 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
         case .malformedRequest(let detail):
             "the request could not be sent: \(detail); correct the address or the headers"
         case .unreachable(let detail):
-            "the server cannot be reached: \(detail); check that it runs and that no firewall blocks it"
+            "the server cannot be reached: \(detail); check that it is running and that no firewall blocks it"
         case .untrusted(let detail):
-            "the server could not prove who it is: \(detail); check its certificate and the CA file"
+            "the server could not prove its identity: \(detail); check its certificate and the CA file"
         case .timedOut(let milliseconds):
             "no complete answer came within \(milliseconds) ms; try again later"
         case .replyTooLarge(let limit):
-            "the answer is larger than \(limit) bytes; ask for less at once"
+            "the answer is larger than \(limit) bytes; ask for less at a time"
         case .brokenOff(let detail):
             "the exchange was interrupted: \(detail); try again"
-        // The address is left out, because it may belong to a network that is not the reader's business.
+        // Omits the address, because it may belong to a network that is not the reader's business.
         case .forbidden:
             "the name has no public address; the operator can allow its address with --webhook-allow"
         case .cancelled: "the request was cancelled because Deed is stopping; send it again"

@@ -11,7 +11,7 @@ struct Trust: Sendable {
     var acceptsAnyName = false
     /// Whether `caFile` is trusted in addition to the system's certificates, which are in a folder.
     var addsToSystem = false
-    /// The addresses to which connections are allowed; `nil` for all.
+    /// The addresses that connections may reach; `nil` for all.
     var rules: AddressRules?
 }
 
@@ -109,7 +109,7 @@ final class Transfer {
                     && http_set_pointer(curl, CURLOPT_OPENSOCKETDATA, me) == CURLE_OK)
     }
 
-    /// Whether curl may open a socket for the address that it is about to connect to.
+    /// Whether curl may open a socket for the address that it wants to reach.
     fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard let rules else { return true }
         guard let address = NetworkAddress(at: address) else { return false }

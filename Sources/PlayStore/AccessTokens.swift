@@ -9,19 +9,19 @@ struct AccessToken: Hashable, Sendable {
 
     private static let renewedEarly: Int64 = 5 * 60 * 1000
 
-    /// Whether the token can still be used. If the clock was set back to before the token was issued, the expiry is
-    /// meaningless.
+    /// Whether the token can still be used. If the clock was set back to before the token was
+    /// issued, its expiry is meaningless.
     func isGood(at now: Instant) -> Bool {
         given <= now && now < until.advanced(byMilliseconds: -Self.renewedEarly)
     }
 }
 
-// If a token is printed by mistake, it must not be revealed.
+// A token that is printed by mistake must reveal nothing.
 extension AccessToken: CustomStringConvertible {
     var description: String { "an access token" }
 }
 
-/// The access tokens of service accounts. Each token is requested only once, however many calls are waiting for it.
+/// The access tokens of service accounts. Each token is requested only once, however many calls wait for it.
 final class AccessTokens: Sendable {
     typealias Answer = Result<AccessToken, StoreTrouble>
     private static let limit = 1000
@@ -31,8 +31,8 @@ final class AccessTokens: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The account's token. If there is no valid one, `ask` requests a new one. If the request fails, all callers that
-    /// waited for it get the error, and the next call makes a new request.
+    /// The account's token. Without a valid token, `ask` requests a new one. If the request fails,
+    /// all callers that waited for it get the error, and the next call makes a new request.
     func token(
         of key: ServiceAccountKey, now: Instant, until time: PlayTime,
         ask: @escaping @Sendable () -> Course<Answer>

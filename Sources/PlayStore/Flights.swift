@@ -1,6 +1,6 @@
 internal import Threading
 
-/// A question in progress, and the callers that are waiting for its answer.
+/// A question in progress, and the callers that wait for its answer.
 final class Flight<End: Sendable>: Sendable {
     private struct State: Sendable {
         var end: End?
@@ -12,7 +12,7 @@ final class Flight<End: Sendable>: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The result of the question; `nil` until it has arrived.
+    /// The result of the question; `nil` until it arrives.
     var end: End? { state.change(wake: .none) { $0.end } }
 
     /// The result of the question, without asking again. `late` is the result if it does not arrive in time.
@@ -43,7 +43,7 @@ final class Flight<End: Sendable>: Sendable {
     }
 }
 
-/// The questions that are in progress. Callers with the same question share an answer.
+/// The questions in progress. Callers with the same question share an answer.
 final class Flights<Key: Hashable & Sendable, End: Sendable>: Sendable {
     private let underWay = Monitor<[Key: Flight<End>]>([:])
     private let alarms: Alarms

@@ -21,7 +21,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// An order, as described by Google.
+    /// An order as Google describes it.
     func order(_ id: String, of app: StoreApp) throws(StoreTrouble) -> PlayOrder {
         try reading(.order(id, of: app), PlayTime(patience)) { bytes throws(EvidenceRefusal) in
             PlayOrder(try? JSON.read(bytes))
@@ -76,8 +76,8 @@ extension PlayStoreClient {
     private static let noToken = "deed-app-check-asks-for-a-token-that-no-purchase-has"
     private static let noOrder = "GPA.0000-0000-0000-00000"
 
-    /// Asks for a purchase or an order that does not exist. This works as a test, because Google checks first whether
-    /// the account is allowed to ask.
+    /// Asks for a purchase or an order that does not exist. This tests the account, because Google
+    /// first checks whether the account may ask.
     private func probe(_ probe: StoreProbe, of app: StoreApp) throws(StoreTrouble) {
         do throws(StoreTrouble) {
             switch probe {
@@ -121,7 +121,7 @@ extension PlayOrder? {
 }
 
 extension StoreCall {
-    /// What to do instead, for a call that Google's API does not offer.
+    /// What to do instead of a call that Google's API does not offer.
     fileprivate var remedy: String {
         switch self {
         case .transaction, .history, .refunds, .standings, .installation:

@@ -33,7 +33,7 @@ struct PlayChain: Sendable {
     }
     /// The answers, oldest first.
     var links: [Link] = []
-    /// The oldest purchase in the chain that has a name; `nil` if it is the oldest one in `links`.
+    /// The oldest named purchase in the chain; `nil` if that is the oldest one in `links`.
     var root: TransactionID?
     var standing = Standing.settled
 }
@@ -60,7 +60,7 @@ extension PlayStoreClient {
     /// The maximum number of earlier purchases that a purchase may continue.
     private static let linkLimit = 50
 
-    /// The purchase with a token, together with the earlier purchases that Deed does not know yet.
+    /// The purchase with a token, and the earlier purchases that Deed does not know yet.
     func chain(_ key: PlayTokenKey, _ time: PlayTime) -> PlayAsking<PlayChain> {
         if time.end == nil { return chain(key, key.forms[...], time) }
         // Many clients may submit the same token at the same time.
@@ -92,7 +92,7 @@ extension PlayStoreClient {
                     PlayChain.Link(.playSubscription, key.token, nil, reading)
                 ]
                 chain.standing = reading.statement.standing
-                // A purchase that is still pending does not have any effect yet.
+                // A pending purchase has no effect yet.
                 if chain.standing == .pending { return .ended(.success(chain)) }
                 guard let older = reading.statement.olderToken else {
                     return named(chain, by: key)
@@ -137,9 +137,9 @@ extension PlayStoreClient {
         }
     }
 
-    /// Names the chain if its purchase does not state an earlier one. If the customer resubscribed in the Play Store
-    /// app, the store states the earlier purchase only for a limited time. After that, the name comes from what Deed
-    /// knows about the token.
+    /// Names the chain if its purchase states no earlier one. If the customer resubscribed in the
+    /// Play Store app, the store states the earlier purchase only for a limited time. After that,
+    /// the name comes from what Deed knows about the token.
     private func named(_ chain: PlayChain, by key: PlayTokenKey) -> PlayAsking<PlayChain> {
         .work {
             var chain = chain
@@ -172,7 +172,7 @@ extension PlayStoreClient {
             } catch {
                 return .ended(.failure(.fault(error)))
             }
-            // A change that was abandoned has no effect. The purchase before it continues.
+            // An abandoned change has no effect. The purchase before it continues.
             if chain.root != nil, chain.standing != .cancelledUnpaid {
                 return .ended(.success(chain))
             }
@@ -200,7 +200,7 @@ extension PlayStoreClient {
     ) throws(RefusedEvidence) -> [ProvenEvidence] {
         let root = chain.root ?? chain.links.first.map { TransactionID(playToken: $0.token) }
         var proven: [ProvenEvidence] = []
-        // A change that was abandoned has no effect.
+        // An abandoned change has no effect.
         let isGivenUp = chain.standing == .cancelledUnpaid && chain.links.count > 1
         for link in chain.links.dropLast(isGivenUp ? 1 : 0) {
             let answer = PlayAnswer(
@@ -234,9 +234,9 @@ extension PlayChain {
 }
 
 extension PlaySubscriptionStatement {
-    /// The token of the purchase that this one continues: either the one that this purchase replaced, or the expired
-    /// one of a customer who resubscribed in the Play Store app. A purchase that was never paid for does not restore an
-    /// earlier one.
+    /// The token of the purchase that this one continues: either the purchase that this one
+    /// replaced, or the expired purchase of a customer who resubscribed in the Play Store app. A
+    /// purchase that was never paid for does not restore an earlier one.
     fileprivate var olderToken: String? {
         linkedToken ?? (standing == .cancelledUnpaid ? nil : comesBack?.token)
     }

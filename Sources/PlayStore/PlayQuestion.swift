@@ -56,7 +56,7 @@ struct PlayQuestion: Sendable {
 
     /// One segment of a path, encoded so that a purchase token cannot lead to a different path.
     private static func coded(_ text: String) -> String {
-        // A segment that consists only of dots would refer to a different level of the path.
+        // A segment of dots alone would refer to a different level of the path.
         if text.allSatisfy({ $0 == "." }) { return text.replacing(".", with: "%2E") }
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
@@ -65,8 +65,8 @@ struct PlayQuestion: Sendable {
 /// How long to wait for Google.
 struct PlayTime: Sendable {
     private let usual: StorePatience
-    /// The deadline on the monotonic clock; `nil` for calls made by people, in which each question has a separate time
-    /// limit.
+    /// The deadline on the monotonic clock; `nil` for people's calls, in which each question has a
+    /// separate time limit.
     let end: Int64?
 
     init(_ usual: StorePatience, within milliseconds: Int64? = nil) {

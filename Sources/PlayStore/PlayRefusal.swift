@@ -16,8 +16,8 @@ enum PlayBucket: String, Sendable {
     func turn(_ app: StoreApp) -> StoreTurn {
         let pause = 60_000_000 * 10 / (perMinute * 9)
         let budget = StoreBudget(name: "google_\(rawValue)", pause: pause, burst: 6_000_000)
-        // Even after a full burst, the number of calls in the first minute stays below the limit. Google has one host
-        // for both environments, and its answer states a purchase's environment.
+        // Even after a full burst, the calls in the first minute stay below the limit. Google has
+        // one host for both environments, and its answer states a purchase's environment.
         return StoreTurn(app, in: .production, under: budget)
     }
 }
@@ -53,7 +53,7 @@ struct PlayRefusal {
     private static let forbidden: Set<String> = [
         "permissionDenied", "insufficientPermissions", "PERMISSION_DENIED",
     ]
-    /// The reasons, besides the statuses 404 and 410, which mean that nothing was bought with a token.
+    /// The reasons that mean that nothing was bought with a token, besides the statuses 404 and 410.
     private static let unknown: Set<String> = [
         "invalid", "invalidValue", "purchaseTokenNotFound", "purchaseTokenDoesNotMatchPackageName",
         "purchaseTokenDoesNotMatchProductId",
@@ -61,12 +61,12 @@ struct PlayRefusal {
     private static let pause: Int64 = 60_000
 
     func trouble(now: Instant) -> StoreTrouble {
-        // Only an answer in Google's format comes from Google. Other answers may come from a proxy in between.
+        // Only an answer in Google's format comes from Google. Other answers may come from a proxy.
         guard let error else { return .notFromGoogle(status) }
         let message = (error["message"]?.string ?? "").printed(without: question.token)
         if isAboutPackage(message) { return .unknownPackage(app) }
         switch status {
-        // For up to a day after an account was invited, either status may be returned for it.
+        // For up to a day after an account was invited, Google may return either status for it.
         case 401 where reasons.isDisjoint(with: Self.forbidden): return .unauthorized
         case 401, 403, 429:
             if status == 429 || !reasons.isDisjoint(with: Self.limits) {
@@ -80,7 +80,7 @@ struct PlayRefusal {
         }
     }
 
-    /// Whether it is the app itself that Google does not know, as opposed to what was asked for.
+    /// Whether Google does not know the app itself, rather than what the question asked for.
     private func isAboutPackage(_ message: String) -> Bool {
         reasons.contains("applicationNotFound")
             || status == 400 && message.contains("package \(app.text)")
@@ -101,7 +101,7 @@ extension StoreTrouble {
 
     static func rejectedKey(of app: AppID) -> StoreTrouble {
         denied(
-            "Google rejects the service account's key: it was deleted or disabled, its account was, or "
+            "Google rejects the service account's key: the key or its account was deleted or disabled, or "
                 + "this machine's clock is wrong. In the Google Cloud console, open IAM & Admin, "
                 + "Service Accounts, Keys; if the key is not listed there, add one and set it with: "
                 + "deed app set --package \(app) --service-account-file FILE", isKey: true)
@@ -123,8 +123,8 @@ extension StoreTrouble {
 
     fileprivate static func unknownPackage(_ app: AppID) -> StoreTrouble {
         denied(
-            "Google knows of no app \(app) that this service account may see: check the package name in "
-                + "the Play Console, and that the account was invited to the developer account that "
+            "Google has no app \(app) that this service account may see: check the package name in "
+                + "the Play Console, and that the account has been invited to the developer account that "
                 + "owns the app.", isKey: false)
     }
 }

@@ -12,13 +12,13 @@ package typealias PlayAsking<Value: Sendable> = Course<Result<Value, StoreTroubl
 package struct PlayReading<Statement: Sendable>: Sendable {
     package let statement: Statement
     package let bytes: [UInt8]
-    /// The time on the machine's clock before the question was sent. The answer is true at that time or a little later.
+    /// The machine's clock before the question was sent. The answer is true at that time or a little later.
     package let readAt: Instant
 }
 
 /// Asks Google Play questions about purchases.
 package struct PlayStoreClient: Sendable {
-    /// Looks up the purchase that a token is known to belong to.
+    /// Looks up the purchase to which a token is known to belong.
     package typealias Roots =
         @Sendable (_ token: String, _ app: StoreApp) throws(Fault) -> TransactionID?
 
@@ -103,7 +103,7 @@ package struct PlayStoreClient: Sendable {
         return PlayPlace(host: host, key: key)
     }
 
-    /// Repeats a failed question after pauses, unless the queue is going to repeat it anyway.
+    /// Repeats a failed question after pauses, unless the queue will repeat it anyway.
     private func patiently(
         _ time: PlayTime, _ pauses: ArraySlice<Int64>,
         _ ask: @escaping @Sendable () -> PlayAsking<Told>
@@ -118,7 +118,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Asks once, and again with a new access token if the store rejects the first token.
+    /// Asks once, and again with a new access token if the store rejects the first one.
     private func ask(
         _ question: PlayQuestion, at place: PlayPlace, _ time: PlayTime, isSecond: Bool = false
     ) -> PlayAsking<Told> {
@@ -172,7 +172,7 @@ package struct PlayStoreClient: Sendable {
                     headers: [("Content-Type", "application/x-www-form-urlencoded")],
                     body: Array(form.utf8))
                 guard let left = time.left else { return .ended(.failure(.outOfTime)) }
-                // All apps that use the same key share the key's budget.
+                // All apps with the same key share the key's budget.
                 let turn = PlayBucket.accessTokens.turn(key.holder(in: app))
                 return line.answering(request, turn, left).map { answer in
                     Result { () throws(StoreTrouble) in
@@ -204,7 +204,7 @@ package struct PlayStoreClient: Sendable {
 }
 
 extension Course {
-    /// The same course. After a successful answer, it continues with `next`.
+    /// The same course, which continues with `next` after a successful answer.
     func thenIfWell<Value, Other>(
         _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
     ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {

@@ -35,7 +35,7 @@ package struct PlayStoreProfile: StoreProfile {
 
     package init() {}
 
-    /// Google does not offer a history of notifications.
+    /// Google offers no history of notifications.
     package func historyPause(in environment: Environment) -> Int64 { 0 }
     package func newsReach(in environment: Environment) -> Int64 { 0 }
 
@@ -57,14 +57,14 @@ package struct PlayStoreProfile: StoreProfile {
             if key.isOfGoogle { return credentials }
             throw InvalidCredential(
                 ServiceAccountKey.member,
-                "This key is a practice store's, but the app's store is Google: the operator sets such "
+                "This key is from a practice store, but the app's store is Google: the operator sets such "
                     + "a key together with --store-url, and removes both with --forget-credentials."
             )
         }
         if key.tokenAddress == "\(address.url)/token" { return credentials }
         throw InvalidCredential(
             ServiceAccountKey.member,
-            "The app's store is at \(address.url), and this key is not for a store there: give Deed the "
+            "The app's store is at \(address.url), but this key is not for that store: give Deed the "
                 + "practice store's own file, or remove the address with --store-url none.")
     }
 }
@@ -83,7 +83,7 @@ extension InvalidCredential {
                     + "unchanged."
             case .foreignTokenAddress:
                 "Its \"token_uri\" is neither Google's nor on this machine: another host would "
-                    + "get what the key signs. It must be \(file), unchanged."
+                    + "receive what the key signs. It must be \(file), unchanged."
             }
         self.init(ServiceAccountKey.member, sentence)
     }

@@ -85,7 +85,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     }
 }
 
-// If a key is printed by mistake, it must not be revealed.
+// A key that is printed by mistake must reveal nothing.
 extension ServiceAccountKey: CustomStringConvertible {
     package var description: String { "the key of a service account" }
 }

@@ -2,11 +2,12 @@ package import Core
 internal import Evidence
 internal import JSON
 package import Threading
+import Wording
 
 /// Asks Google about tokens submitted by back ends.
 extension PlayStoreClient {
-    /// Judges the purchase with a token and the earlier purchases that it continues. If `milliseconds` is given, it
-    /// takes no longer than that.
+    /// Judges the purchase with a token, and the earlier purchases that it continues. With
+    /// `milliseconds`, takes no longer than that.
     package func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
@@ -20,15 +21,15 @@ extension PlayStoreClient {
         }
     }
 
-    /// How long, in milliseconds, the queue waits for all answers about a token. It is well below an item's lease.
+    /// How long the queue waits for all answers about a token, in milliseconds. It is well below an item's lease.
     private static let queuePatience: Int64 = 60_000
 
     private static func verdict(
         on trouble: StoreTrouble
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
-        // Genuine purchases must not be lost because of a faulty store or a wrong setting.
-        let reason = IntakeReason(code: trouble.code, sentence: trouble.sentence)
+        // A faulty store or a wrong setting must not cost genuine purchases.
+        let reason = IntakeReason(trouble)
         if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
         return .tryAgain(reason)
     }
@@ -37,7 +38,7 @@ extension PlayStoreClient {
         on chain: PlayChain, _ inquiry: StoreInquiry
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if chain.standing == .pending { return .waits(.unpaid) }
-        // If a change was abandoned, the purchase before it remains.
+        // After an abandoned change, the purchase before it remains.
         if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
             return .refused(.cancelledUnpaid)
         }
@@ -66,14 +67,14 @@ extension PlayTokenKey {
 extension RefusedEvidence {
     fileprivate static let unreadableToken = RefusedEvidence(
         code: "unrecognized",
-        sentence: "It is not a purchase token in the form that back ends submit.")
+        sentence: "The evidence is not a purchase token in the form that back ends submit.")
 
     fileprivate static let unknownToken = RefusedEvidence(
         code: "token_unknown",
         sentence:
-            "Google knows no purchase in this app with the token, or no longer knows it: it forgets "
-            + "subscriptions sixty days after their end. Send the token as the app got it, with the "
-            + "package that it was bought in.")
+            "Google does not know a purchase in this app with this token. Google forgets "
+            + "subscriptions sixty days after they end. Send the token as the app got it, with the "
+            + "package in which the purchase was made.")
 
     fileprivate static let cancelledUnpaid = RefusedEvidence(
         code: "purchase_cancelled",
@@ -84,5 +85,6 @@ extension IntakeReason {
     fileprivate static let unpaid = IntakeReason(
         code: "purchase_pending",
         sentence:
-            "The purchase is not paid for yet; Deed asks again until it is paid for or cancelled.")
+            "The purchase is not paid for yet; Deed will ask again until it is paid for or cancelled."
+    )
 }

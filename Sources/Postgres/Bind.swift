@@ -22,8 +22,7 @@ struct EncodedBinds {
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // Because of the extra byte, even an empty value at the end has an address. Without an address, it would mean
-        // NULL.
+        // The extra byte gives even an empty value at the end an address. Without an address, it would mean NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
             var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
@@ -40,7 +39,7 @@ struct EncodedBinds {
 }
 
 extension Bind {
-    /// An upper bound for the size of the value once it is laid out.
+    /// An upper bound for the value's size in memory.
     fileprivate var room: Int {
         switch self {
         case .text(let text): text?.utf8.count ?? 0
@@ -77,7 +76,7 @@ private struct BindWriter {
         case text = 25
     }
 
-    /// Writes the value. Returns false for NULL, for which no bytes are written.
+    /// Writes the value. Returns false for NULL, for which it writes no bytes.
     mutating func write(_ bind: Bind) -> Bool {
         switch bind {
         case .text(let text): writeValue(text) { $0.write($1) }

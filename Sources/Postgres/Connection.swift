@@ -7,7 +7,7 @@ package struct Connection: ~Copyable {
     private let owner: Handle
     private let schema: String
     private var prepared: Set<String> = []
-    /// How long the server may stay silent, because a server can hang without closing the connection.
+    /// How long the server may stay silent. A server can hang without closing the connection.
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
@@ -69,7 +69,7 @@ package struct Connection: ~Copyable {
 
     /// Sends all calls in one round trip and passes the rows of each call to `each`, in order.
     ///
-    /// If a call is refused, the calls after it are skipped and its error is thrown. An open transaction then stays
+    /// If a call is refused, the later calls are skipped and its error is thrown. An open transaction then stays
     /// open, and can only be rolled back.
     package mutating func run(
         _ calls: [Call], each: (_ index: Int, _ rows: borrowing Rows) -> Void = { _, _ in }
@@ -149,7 +149,7 @@ package struct Connection: ~Copyable {
         case PGRES_PIPELINE_ABORTED: break
         default: error = rows.error
         }
-        // The results of each step end with a null.
+        // Each step's results end with a null.
         while let extra = try nextResult() { PQclear(extra) }
         if isBroken { throw error ?? broken }
         return error
@@ -170,7 +170,7 @@ package struct Connection: ~Copyable {
         return PQgetResult(pointer)
     }
 
-    /// Writes everything that is queued, and reads in between so that neither side can block the other.
+    /// Writes everything that is queued, and reads in between, so that neither side can block the other.
     private func flush() throws(PostgresError) {
         while true {
             let state = PQflush(pointer)
@@ -202,7 +202,7 @@ package struct Connection: ~Copyable {
 
     private func requirePulse() throws(PostgresError) {
         if isGivenUp {
-            throw PostgresError(.connection, serverMessage: "the connection was given up")
+            throw PostgresError(.connection, serverMessage: "the connection was abandoned")
         }
     }
 

@@ -2,7 +2,7 @@
 package struct ConnectionSettings: Sendable {
     /// The address in libpq's format: a `postgresql://` URL or `keyword=value` pairs.
     package var url: String
-    /// The schema of the tables that statements name.
+    /// The schema with the tables that statements name.
     package var schema = "deed"
     /// The role whose rights the session gets; `nil` to keep the login's rights.
     package var role: String?
@@ -16,13 +16,13 @@ package struct ConnectionSettings: Sendable {
     /// How long the server may stay silent after a statement's time limit.
     var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
-    /// Learns that the server has fallen silent; `nil` if nothing watches for that.
+    /// Learns that the server has fallen silent; `nil` if nothing watches for silence.
     package var pulse: Pulse?
     /// How long a statement may wait for a lock; 0 for no separate limit.
     package var lockTimeoutMilliseconds = 0
     /// Whether a server that refuses writes is accepted.
     var isAnyServerTaken = false
-    /// How long a plan may be used. A plan is based on the tables' sizes at the time when it was made.
+    /// How long a plan may be used. A plan depends on the tables' sizes at the time when it was made.
     package var planLifetimeMilliseconds: Int64 = 10_000
 
     package init(
@@ -35,7 +35,7 @@ package struct ConnectionSettings: Sendable {
         self.statementTimeoutMilliseconds = statementTimeoutMilliseconds
     }
 
-    /// Whether there are several addresses. In that case, the most recently promoted server is used.
+    /// Whether the URL has several addresses. The most recently promoted server is then used.
     package var namesSeveralServers: Bool { Addresses(self) != nil }
 
     /// The settings for queries that PostgreSQL answers either immediately or not at all.
@@ -47,14 +47,14 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A working server ends a statement in time. A server that stays silent for longer than this is hanging.
+    /// A working server ends a statement in time. A server that stays silent for longer is hanging.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
     }
 
-    /// The URL overrides all parameters except the encoding, on which decoding depends. If there are several servers, a
-    /// writable one is chosen, because a standby may lag behind acknowledged commits.
+    /// The URL overrides all parameters except the encoding, on which decoding depends. Of several
+    /// servers, a writable one is chosen, because a standby may lag behind acknowledged commits.
     var parameters: [(name: String, value: String)] {
         [
             ("connect_timeout", String(connectTimeoutSeconds)), ("keepalives_idle", "15"),
@@ -70,8 +70,8 @@ package struct ConnectionSettings: Sendable {
         let timeout = statementTimeoutMilliseconds
         var settings = [
             ("search_path", "pg_catalog"),
-            // All statements of the service find their rows by an index. A plan made for a small table must not
-            // continue to read the whole table after it has grown.
+            // All statements of the service find their rows by an index. A plan for a small table
+            // must not keep reading the whole table after it has grown.
             ("enable_seqscan", "off"),
             // Statements are small, and compiling one takes far longer than running it. Without this setting, a
             // statement without an index looks so expensive that it is compiled every time.
@@ -101,20 +101,20 @@ package struct ConnectionSettings: Sendable {
         where current_setting('synchronous_commit') = 'off'
         """)
     private static let set = Statement("select set_config($1, $2, false)")
-    /// For a transaction that a live process may continue slowly.
+    /// Settings for a transaction that a live process may continue slowly.
     package static let slowTransaction = Statement(
         """
         select set_config(
             'idle_in_transaction_session_timeout', current_setting('statement_timeout'), true)
         """)
-    /// For a transaction that can skip locked rows and continue with others.
+    /// Settings for a transaction that can skip locked rows and continue with others.
     package static let impatientTransaction = Statement(
         "select set_config('lock_timeout', $1, true)")
-    /// For a transaction whose statements have the given time limit, in milliseconds.
+    /// Settings for a transaction whose statements have the given time limit, in milliseconds.
     package static let quickTransaction = Statement(
         "select set_config('statement_timeout', $1, true)")
-    /// For a transaction that does not wait for the disk. A server crash may lose it, but only together with all later
-    /// commits.
+    /// Settings for a transaction that does not wait for the disk. A server crash may lose it, but
+    /// only together with all later commits.
     package static let losableTransaction = Statement(
         "select set_config('synchronous_commit', 'off', true)")
 }

@@ -1,14 +1,14 @@
 import Threading
 
-/// Runs on a new connection before it is used, because earlier knowledge may be about a different server or an older
-/// state. If it throws, the connection is closed.
+/// Runs on a new connection before it is used, because earlier knowledge may concern a different
+/// server or an older state. An error closes the connection.
 package typealias Greeting =
     @Sendable (_ connection: inout Connection, _ isFirst: Bool) throws(PostgresError) -> Void
 
 /// A connection that is opened on first use and reopened after it breaks.
 ///
-/// While the server is unreachable, there is a pause between attempts (50 ms, doubling up to 1 s). Calls during a pause
-/// fail immediately, so that they do not each wait for a connect timeout.
+/// While the server is unreachable, attempts have a pause between them (50 ms, doubling up to 1 s).
+/// Calls during a pause fail immediately, so that they do not each wait for a connect timeout.
 package struct Link: ~Copyable {
     private static let shortestPause: Int64 = 50
     private static let longestPause: Int64 = 1000
@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // If connections have been abandoned since then, there may be another server to try.
+        // If connections have been abandoned since then, another server may be available.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

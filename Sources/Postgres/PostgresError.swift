@@ -3,7 +3,7 @@
 /// The description never contains any values. The server's own message may contain some, so it is kept separately.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// There is no connection, or it broke. Work that was in progress may or may not have been done.
+        /// No connection exists, or it broke. Work that was in progress may or may not have been done.
         case connection
         /// The server answers but is not the right one.
         case unwanted
@@ -15,23 +15,26 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
         case unexpected
     }
     package let kind: Kind
-    /// PostgreSQL's five-character code for the reason, if it provided one.
+    /// PostgreSQL's five-character code for the reason, if it gave one.
     package let sqlState: String?
     /// The table that the error is about, if the server names it.
     package let relation: String?
-    /// The violated constraint, if there is one.
+    /// The violated constraint, if any.
     package let constraint: String?
     package let serverMessage: String
+    /// Why the server is not the right one, as the caller who found that out says it.
+    package let cause: (any Error)?
 
     package init(
         _ kind: Kind, sqlState: String? = nil, relation: String? = nil, constraint: String? = nil,
-        serverMessage: String
+        serverMessage: String, cause: (any Error)? = nil
     ) {
         self.kind = kind
         self.sqlState = sqlState
         self.relation = relation
         self.constraint = constraint
         self.serverMessage = serverMessage
+        self.cause = cause
     }
 
     static let silence = "the server has fallen silent"
@@ -39,8 +42,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server was silent for too long.
     package var isSilence: Bool { kind == .connection && serverMessage == PostgresError.silence }
 
-    /// Whether the server answered at all. When a server refuses a session, libpq provides only the text of the
-    /// message. In that text, the severity is not translated.
+    /// Whether the server answered at all. When a server refuses a session, libpq provides only the
+    /// text of the message, in which the severity is not translated.
     package var isAnswer: Bool {
         switch kind {
         case .statement, .unexpected: true
@@ -52,8 +55,8 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
-    /// Whether the server's message is about a missing or inaccessible object in the schema, and therefore does not
-    /// contain any values.
+    /// Whether the server's message is about a missing or inaccessible object in the schema, and
+    /// therefore contains no values.
     private var namesAnObject: Bool {
         ["42501", "42P01", "42703", "42883"].contains(sqlState) && !serverMessage.isEmpty
     }
@@ -61,7 +64,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch kind {
         case .connection:
-            "PostgreSQL cannot be reached; check that it runs and that DEED_DATABASE_URL is right."
+            "PostgreSQL cannot be reached; check that it is running and that DEED_DATABASE_URL is right."
         case .unwanted: serverMessage
         case .exhausted:
             "Every connection to PostgreSQL is busy; try again, or raise the pool's size."
@@ -72,7 +75,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
                 + (relation.map { " in the table \($0)" } ?? "")
                 + (namesAnObject ? ": \(serverMessage)" : "") + "."
         case .unexpected:
-            "PostgreSQL gave an answer of an unexpected shape; check that the schema is Deed's own."
+            "PostgreSQL's answer has an unexpected shape; check that the schema is Deed's own."
         }
     }
 }

@@ -1,7 +1,7 @@
 /// The text of a statement. It is embedded in the binary and never contains values, which are sent separately as binds.
 package struct Statement: Sendable {
-    /// The name under which each connection prepares the statement once. It is derived from the text, which makes it
-    /// unique.
+    /// The name under which each connection prepares the statement once. The name is derived from
+    /// the text and therefore unique.
     package let name: String
     private let template: String
 

@@ -20,7 +20,7 @@ package struct Posting: Codable, Sendable {
     package let id: String
     package let type: String
     package let subtype: String?
-    /// When the store signed it.
+    /// When the store signed the notification.
     let signedAt: Instant
     package let at: Instant
     /// The transaction and the customer that the notification is about.
@@ -30,7 +30,7 @@ package struct Posting: Codable, Sendable {
     let about: About
     let status: Int64?
     package internal(set) var attempts: [Attempt] = []
-    /// The time of the next attempt; `nil` once the notification has been accepted or the store has given up.
+    /// When the next attempt is due; `nil` once the notification has been accepted or the store has given up.
     package internal(set) var next: Instant?
     /// How many copies of the notification the first attempt sends.
     var copies = 1
@@ -41,7 +41,7 @@ package struct Posting: Codable, Sendable {
 }
 
 extension PracticeWorld {
-    /// Records a notification about a transaction and about its subscription, if it has one.
+    /// Records a notification about a transaction and, if it has one, its subscription.
     mutating func post(
         _ type: String, _ subtype: String? = nil, about transaction: String?,
         because reason: Step.Reason? = nil
@@ -94,7 +94,7 @@ extension PracticeWorld {
     private static let oldPostings = 2000
     private static let reach = 181 * 86_400_000 as Int64
 
-    /// Deletes notifications that are no longer referenced, because a store may run for months.
+    /// Deletes notifications that nothing refers to, because a store may run for months.
     mutating func forgetOldPostings() {
         let end = now.advanced(byMilliseconds: -pace.milliseconds(PracticeWorld.reach))
         let old = postings.prefix { $0.at < end && $0.next == nil }.count

@@ -46,7 +46,7 @@ package final class PracticeStore: Sendable {
     /// If a save takes longer than `quick`, the state is saved at most once per `rest`. Both are in milliseconds.
     private static let (quick, rest): (Int64, Int64) = (50, 500)
 
-    /// `folder` preserves the store between starts. If it is `nil`, nothing is saved.
+    /// `folder` preserves the store between starts. With `nil`, nothing is saved.
     package init(
         _ world: PracticeWorld, authority: Authority, account: ServiceAccount? = nil,
         folder: DataFolder? = nil, port: PracticePort
@@ -88,7 +88,7 @@ package final class PracticeStore: Sendable {
         try folder.write(Self.stateFile, Array(data), isSecret: true)
     }
 
-    /// Saves changes immediately, or a little later if the state is large and has just been saved.
+    /// Saves changes immediately, or a little later if the state is large and was just saved.
     private func saveInTime() throws(PracticeError) {
         if maySave { try save() } else { isUnsaved.change { $0 = true } }
     }
@@ -131,7 +131,7 @@ package final class PracticeStore: Sendable {
                 try port.follow?(clock)
                 try runDue(until: clock)
             } catch {
-                // From this point on, the request counts as done.
+                // From now on, the request counts as done.
                 try save()
                 throw error
             }
@@ -176,7 +176,7 @@ package final class PracticeStore: Sendable {
             }
             var events: [Event] = []
             do throws(PracticeError) {
-                // Several changes at the same instant, and their notifications, take a few additional milliseconds.
+                // Several changes at the same instant, and their notifications, take a few more milliseconds.
                 var end = target
                 repeat {
                     end = max(end, state.change(wake: .none) { $0.now })
@@ -263,15 +263,15 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that may be in the middle of handling a notification. It does not wait, and
-    /// anything that becomes due happens soon afterwards.
+    /// Changes the world for a caller that may be in the middle of a notification. Does not wait.
+    /// Everything that becomes due happens soon afterwards.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         let result = read { world in
             world.tick()
             defer { world.lastChange = world.now }
             return body(&world)
         }
-        // An answer may report only saved state. If saving fails, it is tried again later.
+        // An answer may report only saved state. A failed save is tried again later.
         if (try? save()) == nil { isUnsaved.change { $0 = true } }
         return result
     }
@@ -286,7 +286,7 @@ package final class PracticeStore: Sendable {
                 guard mustSave || isDue else { continue }
                 let isDone = turn.change(wake: .none) { _ in
                     defer { try? saveInTime() }
-                    // Errors that occur here are reported by the next request.
+                    // The next request reports errors that occur here.
                     return (try? runDue(until: clock)) != nil
                 }
                 if !isDone { _ = isStopped.wait(milliseconds: 2000) { $0 ? true : nil } }

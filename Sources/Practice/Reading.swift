@@ -19,7 +19,7 @@ package enum PracticeError: Error, Equatable, CustomStringConvertible {
 
 func quoted(_ text: String) -> String { "\"\(text)\"" }
 
-/// Reads a value from JSON. Unknown members are refused by name.
+/// Reads a value from JSON. Refuses unknown members by name.
 func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Value {
     let json: JSON
     do {
@@ -43,7 +43,7 @@ func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Val
     }
 }
 
-/// The path of a member that was ignored while reading, if there is one.
+/// The path of a member that was ignored while reading, if any.
 private func unknownMember(of json: JSON, in known: JSON) -> String? {
     if let object = json.object {
         for member in object.members where !member.value.isNull {

@@ -1,6 +1,6 @@
 internal import Core
 
-/// Faults that occur between the store and a back end. Each kind of fault has a rate from 0 to 1.
+/// Faults between the store and a back end. Each kind of fault has a rate from 0 to 1.
 package struct Trouble: Codable, Hashable, Sendable {
     /// The rates at which notifications are lost, sent twice, delayed or sent out of order.
     package var drop: Double?
@@ -17,13 +17,13 @@ package struct Trouble: Codable, Hashable, Sendable {
     /// answer or a late answer.
     package var internalError: Double?
     package var limit: Double?
-    /// For how long a rate limit asks callers to wait.
+    /// How long a rate limit asks callers to wait.
     package var limitFor: Wait?
     package var reset: Double?
     package var truncate: Double?
     package var endless: Double?
     package var slow: Double?
-    /// By how much a late answer is delayed.
+    /// How late a late answer is.
     package var slowMilliseconds: Int64?
     /// The seed that determines when faults occur.
     package var seed: UInt64?
@@ -101,7 +101,7 @@ extension PracticeWorld {
         return nil
     }
 
-    /// The fault in the connection for the next answer, and by how much that answer is delayed.
+    /// The fault in the connection for the next answer, and the delay of that answer.
     mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
         let isLate = fates.connections.strikes(trouble.slow)
         let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0

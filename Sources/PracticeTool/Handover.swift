@@ -19,12 +19,12 @@ func told(_ answer: JSON, at url: String?) -> [String] {
     }
     return all.map { posting in
         let words = ["type", "subtype", "customer"].compactMap { posting[$0]?.string }
-        return "the store tells \(url): " + words.joined(separator: " ") + ": "
-            + (posting["result"]?.string ?? "on its way")
+        return "the store notifies \(url): " + words.joined(separator: " ") + ": "
+            + (posting["result"]?.string ?? "on the way")
     }
 }
 
-/// Describes what was done. If the app has something to pass on to a back end, also describes how to do that.
+/// Describes what was done. If the app has something to pass on to a back end, also says how.
 func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> String {
     var lines: [String] = []
     let customer = answer["customer"]?.string ?? ""
@@ -34,7 +34,7 @@ func handover(_ answer: JSON, _ told: [String] = [], for service: String?) -> St
         lines.append((google.isEmpty ? "transaction " : "purchase token ") + transaction)
     }
     for message in answer["messages"]?.array ?? [] {
-        if let type = message["type"]?.string { lines.append("the store would tell: \(type)") }
+        if let type = message["type"]?.string { lines.append("the store would send: \(type)") }
     }
     lines += told
     let many = answer["signed_transactions"]?.array

@@ -18,10 +18,10 @@ enum PracticeTool {
 
 extension Option {
     static let url = setting(
-        "url", "URL", "where the store runs", fallback: "http://127.0.0.1:9090", formerly: "store")
+        "url", "URL", "the store's address", fallback: "http://127.0.0.1:9090", formerly: "store")
     static let customer = value("customer", "NAME", "the customer")
     static let dataDir = value(
-        "data-dir", "FOLDER", "where the store keeps its state, its keys and shop.json",
+        "data-dir", "FOLDER", "the folder for the store's state, its keys and shop.json",
         isRequired: true)
 }
 

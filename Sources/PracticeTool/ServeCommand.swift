@@ -6,7 +6,7 @@ let serveCommand = CommandSpec(
     path: ["serve"], summary: "Runs the store until it receives a signal to stop.",
     options: [
         .dataDir,
-        .setting("listen", "ADDRESS", "where the store listens", fallback: "127.0.0.1:9090"),
+        .setting("listen", "ADDRESS", "the address to listen on", fallback: "127.0.0.1:9090"),
         .value("notify", "URL", "Deed's address for notifications"),
         .value("clock", "INSTANT", "a clock that stands still until it is advanced"),
         .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
@@ -90,12 +90,12 @@ private func follow(
     } catch {
         printError("error: \(error.sentence)")
         throw .broken(
-            "Deed's clock did not follow, so everything that is due has to wait: \(error.sentence)")
+            "Deed's clock did not follow, so everything that is due must wait: \(error.sentence)")
     }
 }
 
-/// The world in the folder, or a new one that starts now. If a Deed server with a test clock is given, a new world
-/// starts at that clock's time.
+/// The world in the folder, or a new one that starts now. Given a Deed server with a test clock, a
+/// new world starts at that clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
     beside serviceStart: Instant?

@@ -6,7 +6,7 @@ import Outbound
 
 /// The clock of a Deed server that runs with `--test-clock`. It follows the store's clock.
 struct ServiceClock: Sendable {
-    /// The largest step, chosen so that the service's daily work runs every day.
+    /// The largest step of the clock. It lets the service's daily work run every day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
@@ -44,7 +44,7 @@ struct ServiceClock: Sendable {
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // The clock does not move on until everything that is due has been done.
+            // The clock does not move on until all due work is done.
             if !state.isCaughtUp {
                 throw .fault(
                     "\(base) has not finished the work that is due by \(state.now.text); see its log"

@@ -83,10 +83,10 @@ private struct StepFlag {
         StepFlag("prorated", "", "refund the rest of the period", .bare),
         StepFlag("for-app", "", "name a fault of the app as the reason", .bare),
         StepFlag("reason", "WORD", "why the customer wants the money back"),
-        StepFlag("days", "N", "by how many days", .whole),
+        StepFlag("days", "N", "how many days", .whole),
         StepFlag("with", "NAME", "the family member"),
         StepFlag("price", "N", "the new price, in thousandths", .whole),
-        StepFlag("needs-consent", "", "make renewals wait for the customers' consent", .bare),
+        StepFlag("needs-consent", "", "make renewals wait for customers' consent", .bare),
         StepFlag("pending", "", "leave the payment pending until approve or decline", .bare),
         StepFlag("when", "WORD", "now, or deferred until the period ends"),
         StepFlag("keep-access", "", "refund without taking anything away", .bare),
@@ -123,7 +123,8 @@ extension Step.Act {
             "Finishes a transaction as the app; in Google Play, acknowledges or consumes it."
         case .rescindConsent: "Withdraws a parent's consent to the app."
         case .testNotification: "Sends a test notification."
-        case .pause: "Pauses a subscription in Google Play for --days, from its next payment on."
+        case .pause:
+            "Pauses a subscription in Google Play for --days days, starting at its next payment."
         case .hold: "Puts a subscription in Google Play on hold, as after failed payments."
         case .recover: "Repairs the payment of a subscription in Google Play."
         case .topUp: "Pays for more time on a prepaid plan in Google Play."

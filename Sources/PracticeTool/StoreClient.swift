@@ -23,13 +23,13 @@ struct StoreClient {
         var request = OutboundRequest(
             method, base + target, headers: [("Content-Type", "application/json")],
             body: body?.bytes ?? [])
-        // Simulating two years in many lives takes a long time.
+        // A simulation of two years in many lives takes a long time.
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {
             throw .fault("\(base) is not a practice store; check --url")
         }
-        // Errors from Deed have a `type`, while those from a practice store have none.
+        // Errors from Deed have a `type`. Errors from a practice store have none.
         if json["type"] != nil, json["title"] != nil {
             throw .usage(
                 "\(base) is a Deed, not a practice store; name the store with --url or "

@@ -4,7 +4,7 @@ import JSON
 
 let advanceCommand = CommandSpec(
     path: ["advance"],
-    summary: "Moves the store's clock forward, and does everything that is due on the way.",
+    summary: "Moves the store's clock forward, and does everything that becomes due.",
     positionals: [
         Positional(
             name: "LENGTH", help: "a length like 40d, 12h or 90s, or an instant to stop at")

@@ -22,14 +22,14 @@ package struct DataFolder {
 
     var url: String { "postgresql:///postgres?host=\(percentEncoded(sockets))&user=deed" }
 
-    /// The folder of the cluster, and the major version with which the cluster was created.
+    /// The folder of the cluster, and the major version that created it.
     var existingCluster: (version: String, folder: String)? {
         guard let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         else { return nil }
         return (text.trimmingCharacters(in: .whitespacesAndNewlines), path)
     }
 
-    /// Creates the folder if it is missing. If this process runs as root, the service user will own the folder.
+    /// Creates a missing folder. If this process runs as root, the service user will own it.
     init(_ path: String) throws(PrivatePostgresError) {
         let absolute = try DataFolder.absolute(path)
         // PostgreSQL passes its settings through a shell and interprets its socket folders as a list.
@@ -51,7 +51,7 @@ package struct DataFolder {
         return absolute
     }
 
-    /// Creates the data folder if it is missing. Refuses a folder to which others can write.
+    /// Creates a missing data folder. Refuses a folder to which others can write.
     static func open(_ folder: String) throws(PrivatePostgresError) {
         try make(folder)
         var found = stat()
@@ -62,7 +62,7 @@ package struct DataFolder {
         let group = ServiceUser(id: found.st_uid)?.group
         let isOwnGroup = found.st_gid == getegid() || found.st_gid == group
         if found.st_mode & (isOwnGroup ? 0o002 : 0o022) != 0 {
-            throw .folderUnusable(folder, reason: "others may write there")
+            throw .folderUnusable(folder, reason: "other users may write there")
         }
     }
 
@@ -90,7 +90,7 @@ package struct DataFolder {
             let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
-            // A data folder should not contain links, so this one must have been placed by another user.
+            // A data folder should contain no links, so another user must have placed this one.
             throw .folderUnusable(sockets, reason: "it is a symbolic link")
         }
     }

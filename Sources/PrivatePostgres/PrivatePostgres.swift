@@ -24,8 +24,8 @@ package final class PrivatePostgres: Sendable {
         var isOver = false
     }
 
-    /// Starts the database in the folder, or joins the processes that are using it. If allowed, creates a missing
-    /// database, and marks it if a restore is going to fill it.
+    /// Starts the database in the folder, or joins the processes that are using it. If allowed,
+    /// creates a missing database, and marks it if a restore will fill it.
     package init(
         folder path: String, mayCreate: Bool, isRestoring: Bool = false, log: Log
     ) throws(PrivatePostgresError) {
@@ -74,8 +74,7 @@ package final class PrivatePostgres: Sendable {
         extendLifetime(start)
     }
 
-    /// Keeps PostgreSQL's own log from growing without limit. If there are several processes, only one of them does
-    /// this.
+    /// Keeps PostgreSQL's own log from growing without limit. Only one of several processes does this.
     package func tidy() {
         guard let start = FileLock(folder.startLock), start.tryExclusive() else { return }
         ServerLog(path: folder.log).shorten(asOwner: folder.asOwner)
@@ -135,8 +134,8 @@ package final class PrivatePostgres: Sendable {
         log.info("postgres_started", ["folder": .string(folder.cluster)])
     }
 
-    /// Waits for a running server that cannot be reached. The server may report that it is starting or stopping. It may
-    /// also hang, in which case every attempt to start another one would be refused.
+    /// Waits for a running server that cannot be reached. The server may report that it is starting
+    /// or stopping. It may also hang, and then every attempt to start another one would be refused.
     private func outwaitSilence() throws(PrivatePostgresError) {
         let started = monotonicMilliseconds()
         while !isOver, isPostmasterThere, let refusal {
@@ -157,7 +156,7 @@ package final class PrivatePostgres: Sendable {
                 "--data-checksums",
             ]))
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
-        // A cluster gets this name only when it is complete. If the process is killed before that, there is no cluster.
+        // Only a complete cluster gets this name. If the process is killed before that, the folder holds no cluster.
         if rename(unfinished, folder.cluster) != 0 {
             throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
         }
@@ -204,8 +203,8 @@ package final class PrivatePostgres: Sendable {
         return ["shared memory block", "lock file"].contains { tail.contains($0) }
     }
 
-    /// Removes lock files of a killed server if their process ID belongs to a dead process or to an unrelated one. As
-    /// long as any process of that server is still writing, PostgreSQL must be able to see the files.
+    /// Removes a killed server's lock files if their process ID belongs to a dead process or to an unrelated
+    /// one. As long as any process of that server still writes, PostgreSQL must be able to see the files.
     private func forgetDeadPostmaster() {
         guard let postmaster, kill(postmaster, 0) == 0, !isPostmasterThere,
             !PostgresProcess.all.contains(where: { $0.mayWork(in: folder.cluster) })

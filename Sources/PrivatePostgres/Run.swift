@@ -3,7 +3,7 @@ import Glibc
 /// Runs a program to completion, with the root folder as its working folder, and returns its output.
 ///
 /// The output goes to a file instead of a pipe: a server that the program leaves running would keep the pipe open, and
-/// reading would never end.
+/// the read would never end.
 func run(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
@@ -11,7 +11,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     defer { close(output) }
     unlink(template)
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
-    // PostgreSQL's programs complain if they are not allowed to enter the current folder.
+    // PostgreSQL's programs complain if they may not enter the current folder.
     guard let process = spawn(["/usr/bin/env", "-C", "/"] + command, output: output) else {
         return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
     }

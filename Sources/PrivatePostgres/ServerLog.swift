@@ -12,7 +12,7 @@ struct ServerLog {
     /// The file with the end of the earlier messages.
     var formerPath: String { "\(path).1" }
 
-    /// The last few messages, however large the file has become.
+    /// The last few messages, however large the file is.
     var tail: String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0 { return "" }
@@ -23,8 +23,8 @@ struct ServerLog {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Shortens the file if it has become large. `asOwner` returns a command in a form that runs it as the file's
-    /// owner. Messages that are written during this may be lost.
+    /// Shortens a large file. `asOwner` returns a command in a form that runs it as the file's
+    /// owner. Messages that are written meanwhile may be lost.
     func shorten(asOwner: ([String]) -> [String]) {
         if size < ServerLog.limit { return }
         let script = """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Keeps a second service out of the data folder, and tells that service which process is using the folder.
+/// Keeps a second service out of the data folder, and tells that service which process uses the folder.
 package struct ServiceLock: ~Copyable {
     private let lock: FileLock
 

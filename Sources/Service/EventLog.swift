@@ -24,6 +24,8 @@ package protocol CustomerReading: Sendable {
     func heads() throws(Fault) -> [Int64]
     /// Several customers of one project, and the project itself, in one round trip.
     func customers(_ streams: [Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>]
+    /// The edition's catalog.
+    func catalog(_ edition: CatalogEdition, of project: ProjectID) throws(Fault) -> Catalog
     /// Throws if reads may come from a server that other instances no longer write to.
     func requireCertainty() throws(Fault)
 }
@@ -35,9 +37,9 @@ package protocol Directory: Sendable {
     func customers(
         of project: ProjectID, after last: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer]
-    /// The apps of all projects. A store's notification names the app, but not the project.
+    /// The apps of all projects. A store's notification names the app but not the project.
     func apps() throws(Fault) -> [ListedApp]
-    /// The keys of all projects that have not been revoked.
+    /// The keys of all projects, except revoked ones.
     func liveKeys() throws(Fault) -> [LiveKey]
     /// The stream of the customer to whom an order belongs; `nil` if the order is unknown.
     func owner(
@@ -79,7 +81,6 @@ package protocol StoreAccounts: Sendable {
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?, limit: Int
     ) throws(Fault) -> [RefundPlace]
-    /// Which parts of projects have unanswered refund requests that can still be answered after
-    /// this instant.
+    /// The parts of projects with unanswered refund requests that can still be answered after this instant.
     func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart]
 }

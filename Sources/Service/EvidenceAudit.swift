@@ -41,7 +41,7 @@ package struct EvidenceAudit {
     private enum Proof {
         case proven(EvidenceKind, Facts)
         case digestOnly
-        /// The fault in this evidence has already been reported.
+        /// An earlier finding already reports the fault in this evidence.
         case faulty
     }
 
@@ -115,7 +115,7 @@ package struct EvidenceAudit {
             findings.add(
                 AuditFinding(
                     evidence: filed.digest, column: "digest",
-                    expected: "an event that rests on this \(filed.kind)", found: "none"))
+                    expected: "an event based on this \(filed.kind)", found: "none"))
         }
     }
 
@@ -195,7 +195,7 @@ extension FiledEvidence {
         }
         if !isSealed {
             return (
-                "seal", "the columns that were filed", "others, including kind or certificates"
+                "seal", "the columns as they were stored", "others, including kind or certificates"
             )
         }
         return ("content", "the bytes of that digest", "others")

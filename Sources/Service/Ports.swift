@@ -1,7 +1,7 @@
 package import Core
 
-/// The external dependencies of the use cases. They are wired together in one place, and tests
-/// provide their own. No use case stores all of them. Each one takes only the parts that it uses.
+/// The external dependencies of the use cases. One place wires them together, and tests provide
+/// their own. Each use case takes only the parts that it uses.
 package struct Ports: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -18,18 +18,22 @@ package struct Ports: Sendable {
     package var people: any PeopleKeeping
     package var passwords: any PasswordKeeping
     package var sessions: any SessionKeeping
+    package var factors: any SecondFactorKeeping
+    package var sealing: any SecondFactorSealing
     package var evidence: EvidenceReading
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock, for real durations even when a test changes `now`.
+    /// The machine's clock, for real durations even if a test changes `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(
         _ ledger: some EventLog & Directory & StoreAccounts & GrantListing & Finding
             & FigureReading & CustomerReading & NoteReading & KeyUsing & TrailKeeping & ErasureLog
-            & EvidenceNaming & PeopleKeeping & PasswordKeeping & SessionKeeping,
-        evidence: EvidenceReading, credentials: any CredentialKeeper, secrets: Secrets,
+            & EvidenceNaming & PeopleKeeping & PasswordKeeping & SessionKeeping
+            & SecondFactorKeeping,
+        evidence: EvidenceReading, credentials: any CredentialKeeper,
+        sealing: any SecondFactorSealing, secrets: Secrets,
         now: @escaping @Sendable () -> Instant,
         machineClock: (@Sendable () -> Instant)? = nil
     ) {
@@ -48,6 +52,8 @@ package struct Ports: Sendable {
         people = ledger
         passwords = ledger
         sessions = ledger
+        factors = ledger
+        self.sealing = sealing
         self.evidence = evidence
         self.credentials = credentials
         self.secrets = secrets
@@ -61,8 +67,8 @@ package struct Secrets: Sendable {
     package var randomBytes: @Sendable (_ count: Int) -> [UInt8]
     /// Computes SHA-256.
     package var digest: @Sendable ([UInt8]) -> [UInt8]
-    /// Computes the 32-byte scrypt hash of a password and a salt. It is deliberately slow,
-    /// depending on the cost. Returns `nil` if there is not enough memory.
+    /// Computes the 32-byte scrypt hash of a password and a salt. The cost makes this deliberately
+    /// slow. Returns `nil` if there is not enough memory.
     package var stretch: @Sendable (_ password: [UInt8], _ salt: [UInt8], _ cost: Int) -> [UInt8]?
 
     package init(

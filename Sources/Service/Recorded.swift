@@ -1,6 +1,6 @@
 import Core
 
-/// The record of a command. The first call and each repetition find the same one in the log.
+/// The record of a command. The first call and each repetition find the same record in the log.
 struct Recorded<Told> {
     let told: Told
     /// The event that contains the record.
@@ -24,8 +24,8 @@ struct Recorded<Told> {
 }
 
 extension Wish {
-    /// A single command, answered from its record. A repetition finds the same record and therefore gets the same
-    /// answer, regardless of later events. `otherwise` supplies the answer if the command had nothing to do.
+    /// A single command, answered from its record. A repetition finds the same record and therefore gets the
+    /// same answer, whatever happened later. `otherwise` supplies the answer if the command had nothing to do.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,
@@ -37,7 +37,7 @@ extension Wish {
         }
     }
 
-    /// The same for a command that always leaves a record. `missing` describes the fault if there is none.
+    /// The same for a command that always leaves a record. `missing` describes the fault if the record is missing.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         missing: String,

@@ -1,11 +1,11 @@
 package import Core
 
-/// The sender of a command, with an optional key under which it can be sent again.
+/// The sender of a command, with an optional key under which the command can be sent again.
 package struct Sender: Sendable {
     package static let idempotencyKeyLimit = 200
 
     package let actor: Actor
-    /// The text is printable and at most `idempotencyKeyLimit` bytes long.
+    /// A printable text of at most `idempotencyKeyLimit` bytes.
     package let idempotencyKey: String?
 
     package init(actor: Actor, idempotencyKey: String?) {
@@ -15,14 +15,13 @@ package struct Sender: Sendable {
 }
 
 extension Secrets {
-    /// The cause of a command, which is either the sender's idempotency key or a unique one.
+    /// The cause of a command: either the sender's idempotency key or a unique text.
     ///
-    /// The digest covers the sender's request, so that one key cannot be used for two different
-    /// requests.
+    /// The digest covers the sender's request, so that two different requests cannot share one key.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
         var bytes = Array("\(command)".utf8)
         for argument in arguments {
-            // Each argument is preceded by its length, which separates it from the next. A missing
+            // Each argument follows its length, which separates it from the next one. A missing
             // argument has no length.
             bytes.append(0)
             guard let argument else { continue }

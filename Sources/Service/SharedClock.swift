@@ -5,17 +5,17 @@ import Synchronization
 package protocol ClockPlace: Sendable {
     /// The clock's time; `nil` if the database does not have a test clock.
     func instant() throws(Fault) -> Instant?
-    /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it is at
+    /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it shows
     /// that time. Returns whether it moved.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
-    /// The next instant at which something changes merely because time passes.
+    /// The next instant at which time alone changes something.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 
-/// The clock of a test database. It stays at one time until an admin moves it, can only move
-/// forward, and is the same on every instance.
+/// The clock of a test database. It stands still until an admin moves it, only moves forward, and
+/// is the same on every instance.
 package final class SharedClock: Sendable {
-    /// How many times to try to advance the clock while others are moving it.
+    /// How many times to try to advance the clock while others move it.
     private static let attempts = 100
 
     private let milliseconds: Atomic<Int64>
@@ -23,11 +23,10 @@ package final class SharedClock: Sendable {
     private let onMove: Mutex<@Sendable (Instant) -> Void>
     private let jobs = Mutex<CatchUp>({ _ in true })
 
-    /// Runs the work that is due at the clock's time and waits for it. Returns false if this takes
-    /// longer than the given time.
+    /// Runs the work that is due at the clock's time and waits for it. Returns false if the work
+    /// takes longer than the given time.
     package typealias CatchUp = @Sendable (_ milliseconds: Int64) -> Bool
-    /// How long an answer waits for the jobs before it reports that they have not caught up, in
-    /// milliseconds.
+    /// How long an answer waits for the jobs before it reports that they lag behind, in milliseconds.
     private static let patience: Int64 = 10_000
 
     package init(at instant: Instant, _ place: any ClockPlace) {
@@ -45,7 +44,7 @@ package final class SharedClock: Sendable {
         Instant(milliseconds: milliseconds.load(ordering: .acquiring))
     }
 
-    /// Sets the closure that is called whenever any instance has moved the clock.
+    /// Sets the closure to call whenever any instance has moved the clock.
     package func whenMoved(_ body: @escaping @Sendable (Instant) -> Void) {
         onMove.withLock { $0 = body }
     }
@@ -101,6 +100,6 @@ package final class SharedClock: Sendable {
 package struct ClockAnswer: Hashable, Sendable {
     package let now: Instant
     package let nextDue: Instant?
-    /// Whether this instance's jobs have done all of the work that is due.
+    /// Whether this instance's jobs have done all of the due work.
     package let isCaughtUp: Bool
 }

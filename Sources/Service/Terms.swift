@@ -16,7 +16,7 @@ package struct Terms: Hashable, Sendable {
 }
 
 extension Wish {
-    /// The same wish, but refused if a customer has a different version when it is decided.
+    /// The same wish, but refused if a customer has a different version at the decision.
     package func requiring(_ versions: [Int64]) -> Wish {
         if versions.isEmpty { return self }
         switch self {
@@ -39,18 +39,18 @@ extension Wish {
         }
     }
 
-    /// The changes that the wish would make. It is decided and may be refused as usual, but nothing is written.
+    /// The changes that the wish would make. The wish is decided and may be refused as usual, but nothing is written.
     package var rehearsed: Wish<Rehearsal> {
         switch self {
         case .answered(.failure(let error)): .answered(.failure(error))
         case .answered(.success):
-            .answered(.failure(.fault(.broken("a rehearsal came to an end without a command"))))
+            .answered(.failure(.fault(.broken("a dry run ended without a command"))))
         case .write(let command, let then):
             .write(command.rehearsal) { result in
                 // After a refusal, the wish may perform another lookup.
                 guard case .success(let outcome) = result else { return then(result).rehearsed }
                 guard let rehearsal = outcome.rehearsal else {
-                    return .answered(.failure(.fault(.broken("a rehearsal told nothing"))))
+                    return .answered(.failure(.fault(.broken("a dry run returned nothing"))))
                 }
                 return .answered(.success(rehearsal))
             }
@@ -60,7 +60,7 @@ extension Wish {
     }
 }
 
-/// What the customers currently have, and what they would have after the wish.
+/// What the customers have now, and what they would have after the wish.
 package struct RehearsalAnswer: Sendable {
     package struct Side: Sendable {
         package let stream: Stream

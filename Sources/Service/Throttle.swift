@@ -14,13 +14,12 @@ package struct Rate: Sendable {
 /// Limits for callers who are not authenticated. They are listed in `docs/security.md`.
 extension Rate {
     package static let unknownKeys = Rate(50, perSecond: 5)
-    /// Notifications with new certificates. The limit applies to each address and to all addresses
-    /// together.
+    /// The limit on notifications with new certificates. It applies to each address and to all addresses together.
     static let newSigners = Rate(10, perSecond: 2)
     static let allNewSigners = Rate(60, perSecond: 20)
-    /// Unverified notifications from an address that has sent genuine ones before.
+    /// The limit on unverified notifications from an address that has sent genuine ones before.
     static let unprovenNotifications = Rate(200, perSecond: 10)
-    /// Database lookups for a key or an app that is missing from memory.
+    /// The limit on database lookups for a key or an app that is missing from memory.
     static let reloads = Rate(20, perSecond: 20)
 }
 
@@ -56,8 +55,8 @@ struct Allowance {
 
 /// Applies a limit to each caller, and to all callers together.
 package struct Throttle: Sendable {
-    /// The maximum number of callers with separate allowances. All other callers share one, so
-    /// sending from many addresses does not give an attacker an advantage.
+    /// The maximum number of callers with separate allowances. All other callers share one, so that
+    /// sending from many addresses gives an attacker no advantage.
     private static let limit = 10_000
 
     private let each: Rate
@@ -78,7 +77,7 @@ package struct Throttle: Sendable {
         return self[who].left(at: now) >= 1
     }
 
-    /// Uses one unit of the allowance of `who`. Returns false if none is left.
+    /// Takes one unit of the allowance of `who`. Returns false if none is left.
     package mutating func take(_ who: String, at now: Instant) -> Bool {
         guard allows(who, at: now), all?.take(at: now) ?? true else { return false }
         return self[who].take(at: now)
@@ -101,8 +100,8 @@ package struct Throttle: Sendable {
         }
     }
 
-    /// Removes callers who have not used their allowance recently. This checks all callers, so it
-    /// runs at most once a second.
+    /// Removes callers who have not used their allowance recently. Checks all callers, and
+    /// therefore runs at most once a second.
     private mutating func makeRoom(for who: String, at now: Instant) {
         guard own.count >= Throttle.limit, own[who] == nil else { return }
         if let sweptAt, now.milliseconds - sweptAt.milliseconds < 1000 { return }

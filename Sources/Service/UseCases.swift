@@ -43,7 +43,7 @@ package struct UseCases: Sendable {
             ledger: ledger, listing: ports.grants, reading: ports.reading, now: now)
         notes = Notes(ledger: ledger, secrets: secrets)
         finds = Finds(ports)
-        figures = Figures(ports)
+        figures = Figures(ledger: ledger, reading: ports.figures)
         balances = CustomerBalances(ledger: ledger, secrets: secrets)
         orders = Orders(ledger: ledger, directory: directory, secrets: secrets, now: now)
         moves = Moves(ledger: ledger, secrets: secrets)
@@ -60,13 +60,18 @@ package struct UseCases: Sendable {
         keyLists = KeyLists(ledger: ledger, using: ports.keyUsing, now: now)
         trails = Trails(
             ledger: ledger, keeping: ports.trail, reading: ports.reading, now: now)
+        let factors = SecondFactors(
+            keeping: ports.factors, sealing: ports.sealing, secrets: secrets,
+            machineClock: ports.machineClock)
         people = People(
             keeping: ports.people, passwords: ports.passwords, sessions: ports.sessions,
-            secrets: secrets, machineClock: ports.machineClock)
+            factors: factors, secrets: secrets, machineClock: ports.machineClock)
         signIns = SignIns(
-            ports.passwords, ports.sessions, secrets, machineClock: ports.machineClock)
+            ports.passwords, ports.sessions, secrets, factors, machineClock: ports.machineClock)
         apps = Apps(credentials: ports.credentials, secrets: secrets, now: now)
-        catalogs = Catalogs(ledger: ledger, directory: directory, secrets: secrets, now: now)
+        catalogs = Catalogs(
+            ledger: ledger, reading: ports.reading, directory: directory, secrets: secrets, now: now
+        )
         reconciliations = Reconciliations(ledger, directory, secrets, now: now)
         acceptance = LogAcceptance(ledger: ledger, directory: directory, secrets: secrets)
     }

@@ -18,7 +18,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
     /// A question to another party, such as a store, and the step that follows the answer.
     case ask(Course<Wish>)
 
-    /// A wish that consists of a single command.
+    /// A wish with a single command.
     package init(
         _ command: Command,
         answer: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
@@ -80,8 +80,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Looks up a purchase and continues. The lookup is repeated if the purchase has changed before
-    /// the decision.
+    /// Looks up a purchase and continues. The lookup runs again if the purchase has changed before the decision.
     static func lookingAgain(
         at purchase: PurchaseID, attempts: Int = 3,
         _ look: @escaping @Sendable () throws(CommandError) -> Wish
@@ -111,7 +110,8 @@ extension EventLog {
     }
 }
 
-/// Held while a command is on its way. A batch that is about to be committed may wait briefly for the command.
+/// An object that exists while a command is on its way. A batch that is about to be committed may wait briefly for the
+/// command.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
     private let ledger: any EventLog
@@ -126,6 +126,6 @@ package final class Announcement: Sendable {
         if !isOver.exchange(true, ordering: .relaxed) { ledger.announce(-1) }
     }
 
-    /// This covers commands that never arrive.
+    /// Ends the announcement of a command that never arrives.
     deinit { end() }
 }

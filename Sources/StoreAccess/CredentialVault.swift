@@ -11,7 +11,7 @@ package protocol CredentialTable: Sendable {
     func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
     /// Deletes an app's credentials that were written before the given version of its project's stream.
     func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
-    /// Whether the database uses a test clock, in which case calls to a real store are forbidden.
+    /// Whether the database uses a test clock. Calls to a real store are then forbidden.
     func followsTestClock() throws(Fault) -> Bool
 }
 
@@ -21,8 +21,8 @@ package struct CredentialVault: Sendable {
     private static let digestPurpose = "deed store credentials digest"
     private static let attempts = 5
 
-    /// The installation's keys. The first one seals, and the others only open. If there is no key and `making` is true,
-    /// a key is created, unless the database already contains sealed credentials.
+    /// Returns the installation's keys. The first one seals, and the others only open. If no key exists
+    /// and `making` is true, creates one, unless the database already contains sealed credentials.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     private let table: any CredentialTable
@@ -54,9 +54,9 @@ package struct CredentialVault: Sendable {
         return kept.filter { (try? open($0, keys)) == nil }.map(\.app)
     }
 
-    /// Changes an app's credentials. Credentials that a later event wrote are not overwritten. If this is a repeated
-    /// call, those written since the first call are not overwritten either. If the app was removed in the meantime, no
-    /// older credentials survive. The order is that of the log, because clocks differ.
+    /// Changes an app's credentials. Does not overwrite credentials from a later event or, in a
+    /// repeated call, credentials written since the first call. If the app has been removed, no
+    /// older credentials survive. The log determines the order, because clocks differ.
     package func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
@@ -80,11 +80,11 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// A digest that is the same for equal changes. It does not reveal anything about the change, because no database
-    /// contains the key.
+    /// A digest that is the same for equal changes. It reveals nothing about the change, because no
+    /// database contains the key.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
         guard let key = try sealingKeys().first else {
-            preconditionFailure("keys come with one to seal")
+            preconditionFailure("the keys include the key for sealing")
         }
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
@@ -160,7 +160,9 @@ package struct CredentialVault: Sendable {
         _ credentials: StoreCredentials, _ status: CredentialsStatus, of app: StoreApp,
         _ keys: [SecretKey], revision: Int64, version: Int64, by actor: Actor, now: Instant
     ) -> SealedCredentials {
-        guard let key = keys.first else { preconditionFailure("keys come with the one to seal") }
+        guard let key = keys.first else {
+            preconditionFailure("the keys include the key for sealing")
+        }
         return SealedCredentials(
             app: app,
             sealed: key.derived(for: CredentialVault.purpose)
@@ -177,7 +179,7 @@ package struct CredentialVault: Sendable {
             throw KeyTrouble(
                 sentence:
                     "the credentials of \(sealed.app.key.id) were sealed with another key of "
-                    + "the installation; restore its file, or set all of them again")
+                    + "the installation; restore that key's file, or set all credentials again")
         }
         let bytes = key.derived(for: CredentialVault.purpose)
             .open(sealed.sealed, for: sealed.status.place(of: sealed.app))
@@ -185,7 +187,7 @@ package struct CredentialVault: Sendable {
         else {
             throw KeyTrouble(
                 sentence: "the credentials of \(sealed.app.key.id) were changed in the database; "
-                    + "set all of them again")
+                    + "set all credentials again")
         }
         return credentials
     }
@@ -197,7 +199,7 @@ extension CredentialsChange {
         profile.credentials.allSatisfy { secrets[$0.name] != nil }
     }
 
-    /// The change as JSON. It distinguishes members that are removed from members that stay unchanged.
+    /// The change as JSON, which distinguishes removed members from unchanged ones.
     fileprivate var json: JSON {
         var object = JSONObject()
         for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) {
@@ -216,8 +218,7 @@ extension CredentialsWrite {
 }
 
 extension CredentialsStatus {
-    /// The place to which credentials are bound. If a row is moved to another app or address, its credentials cannot be
-    /// opened.
+    /// The place to which credentials are bound. In the row of another app or address, they cannot be opened.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

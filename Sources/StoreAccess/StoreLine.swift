@@ -24,7 +24,7 @@ extension StoreLine {
         try answering(request, turn, patience).awaited().get()
     }
 
-    /// Does the same for a caller that does not block.
+    /// The same answer, for a caller that does not block.
     package func answering(
         _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) -> Course<Result<OutboundResponse, StoreTrouble>> {
@@ -71,7 +71,7 @@ extension StoreTrouble {
 }
 
 extension StoreApp {
-    /// The lane for an app's calls, so that a store that hangs for one app does not delay other apps.
+    /// The lane for an app's calls. A store that hangs for one app does not delay other apps.
     fileprivate var lane: String { "\(project.text)\u{0}\(key.store.rawValue)\u{0}\(key.id.text)" }
 }
 
@@ -95,14 +95,14 @@ extension OutboundRequest {
         request.lane = lane
         request.timeoutMilliseconds = patience.whole
         request.firstByteMilliseconds = patience.firstByte
-        // The limit is the same as for evidence.
+        // The same limit as for evidence.
         request.replyLimit = 4 << 20
         return request
     }
 }
 
 extension StoreTrouble {
-    /// The answer came from a proxy in between, or was cut off.
+    /// The trouble if the answer came from a proxy or was cut off.
     package static let notFromStore = unavailable("what answered in its place is not JSON")
 }
 

@@ -61,7 +61,7 @@ extension Course {
         }
     }
 
-    /// Runs all courses concurrently. Each one continues as soon as it can, even while others wait.
+    /// Runs all courses concurrently. Each continues as soon as it can, even while others wait.
     package static func all(_ courses: [Course]) -> Course<[End]> {
         let gathering = Gathering(courses)
         return .work { gathering.goOn() }
@@ -82,7 +82,7 @@ private final class Gathering<End: Sendable>: Sendable {
         var ends: [Int: End] = [:]
         /// The courses that can continue.
         var ready: [(place: Int, course: Course<End>)]
-        /// Set while none of the courses can continue.
+        /// Resumes the course. Set while no course can continue.
         var resume: (@Sendable (Course<[End]>) -> Void)?
     }
     private let state: Monitor<State>
@@ -93,7 +93,7 @@ private final class Gathering<End: Sendable>: Sendable {
         state = Monitor(State(ready: courses.enumerated().map { ($0, $1) }))
     }
 
-    /// Runs the courses that can continue. One course may enable another one to continue.
+    /// Runs the courses that can continue. One course may enable another to continue.
     func goOn() -> Course<[End]> {
         while true {
             let ready = state.change(wake: .none) { state in

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// How soon a thread gets a processor when there are not enough of them.
+/// How soon a thread gets a processor when processors are scarce.
 package enum Urgency: Int32 {
     /// Work for callers to whom milliseconds matter, and work for which every caller waits.
     case usual = 0
@@ -39,7 +39,7 @@ package func sideBySide<Item: Sendable, Result: Sendable>(
             done.change { $0[place] = result }
         }
     }
-    // The first item is processed on this thread, which would otherwise only wait.
+    // This thread processes the first item, because it would otherwise only wait.
     if let first = items.first {
         let result = work(first)
         done.change { $0[0] = result }

@@ -4,7 +4,7 @@ import Machine
 /// The program `deed`.
 enum CommandLineTool {
     private static let program = Program(
-        name: "deed", purpose: "Deed keeps who may use what, until when, and why.",
+        name: "deed", purpose: "Deed records who may use what, until when, and why.",
         notes: """
             After "--" nothing is a flag: deed customer show -- -x
 

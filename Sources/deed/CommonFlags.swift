@@ -6,18 +6,18 @@ extension Option {
     static let project = setting("project", "NAME", "the project", fallback: "default")
     static let databaseURL = setting(
         "database-url", "URL",
-        "the PostgreSQL to use; without it, a private one in the data folder")
+        "the PostgreSQL server to use (default: a private one in the data folder)")
     static let dataDir = setting(
         "data-dir", "FOLDER", "the folder of the private PostgreSQL",
         fallback: Settings.defaultDataFolder)
     static let allowUnknown = flag(
-        "allow-unknown", "accept a name that the catalog does not know")
+        "allow-unknown", "accept a name that is not in the catalog")
     static let environment = setting(
         "environment", "NAME", "production (the default) or sandbox")
     static let idempotencyKey = value(
-        "idempotency-key", "KEY", "do it once, however often the command runs with this key")
+        "idempotency-key", "KEY", "act only once, however often the command runs with this key")
 
-    /// The flags that every command with database access accepts.
+    /// The flags of every command with database access.
     static let database = [databaseURL, dataDir, testClock, json]
 }
 
@@ -27,7 +27,7 @@ extension Invocation {
     /// The customer from a flag or the first argument, in the environment given by the flag.
     func stream() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
-            throw usage("the customer is named twice: as an argument and with --customer")
+            throw usage("name the customer once: as an argument or with --customer")
         }
         guard let text = self["customer"] ?? positional(0) else {
             throw usage("--customer is missing")

@@ -1,17 +1,18 @@
 import Commands
 import Core
 import Service
+import Wording
 
 extension CommandEnd {
     init(_ error: CommandError) {
         switch error {
         case .refused(let refusal):
-            self = .refused(code: refusal.code, sentence: refusal.sentence)
+            self = .refused(code: refusal.code, sentence: refusal.withRemedy)
         case .fault(let fault): self.init(fault)
         }
     }
 
-    init(_ fault: Fault) { self = .fault(fault.sentence) }
+    init(_ fault: Fault) { self = .fault(fault.withRemedy) }
 }
 
 /// Runs a use case. If it throws, the command ends with its error.
@@ -21,13 +22,13 @@ func obey<Answer>(
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-/// Queries the ledger. If it reports a fault, the command ends with that fault.
+/// Queries the ledger. A fault ends the command.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
 extension UseCases {
-    /// Fulfils the wish. If this fails, the command ends with the error.
+    /// Fulfils the wish. An error ends the command.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
         try obey(ledger.perform(wish))
     }

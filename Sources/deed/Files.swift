@@ -54,13 +54,13 @@ func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// Replaces a file completely or not at all: the old file stays until the new one is on disk.
+/// Replaces a file completely or not at all. The old file stays until the new one is on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    // Never writes through a link: the folder may belong to another user.
+    // Never writes through a link, because the folder may belong to another user.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }

@@ -23,7 +23,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
         }
     }
     if let scheme = first("://", from: 0), scheme >= 5 {
-        // A password may contain this character, so its last occurrence is the one that counts.
+        // A password may contain this character, so its last occurrence counts.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
         if let at = text[authority].lastIndex(of: UInt8(ascii: "@")),

@@ -12,9 +12,9 @@ import Telemetry
 
 extension Option {
     static let testClock = switchSetting(
-        "test-clock", "needed to change anything in a database with a test clock")
+        "test-clock", "required for any change to a database with a test clock")
     static let extraRoots = setting(
-        "extra-roots", "FOLDER", "certificates that vouch for sandbox evidence too")
+        "extra-roots", "FOLDER", "additional root certificates, trusted for sandbox evidence only")
 }
 
 let standardErrorLog = Log { line in
@@ -29,8 +29,8 @@ extension Settings {
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// For root, the folder where services keep their data. For other users, a folder in their home. The choice depends
-    /// on the user who started the process, even if the process has switched users since.
+    /// For root, the folder where services keep their data. For other users, a folder in their home. The
+    /// choice depends on the user who started the process, even if the process has since switched users.
     static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
@@ -40,7 +40,7 @@ extension Settings {
 }
 
 extension Invocation {
-    /// Opens the configured database, which the caller must close with `leave`.
+    /// Opens the configured database. The caller must close it with `leave`.
     func database(
         mayCreate: Bool = false, isRestoring: Bool = false, log: Log = .silent
     ) throws(CommandEnd) -> Database {
@@ -62,7 +62,7 @@ extension Invocation {
         try body(database)
     }
 
-    /// Records that an operator has performed a task. It is no problem if this fails.
+    /// Records that an operator has performed a task. A failure to do so does not matter.
     func note(done what: String, says: JSON = [:]) {
         guard let database = try? database() else { return }
         defer { database.leave() }
@@ -70,7 +70,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// The flags of this call that locate the installation, for inclusion in commands to paste.
+    /// This call's flags that locate the installation, for commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
@@ -83,7 +83,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the use cases. If the command names a project, it must exist.
+    /// Runs `body` with the use cases. A project that the command names must exist.
     func withUseCases(
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (UseCases) throws(CommandEnd) -> Void
@@ -103,7 +103,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with a live service. `onlyReads` is true for commands that write only if certain flags are given.
+    /// Runs `body` with a live service. `onlyReads` is true for commands that write only with certain flags.
     func withLive(
         in project: ProjectID? = nil, mayCreate: Bool = false, onlyReads: Bool? = nil,
         _ body: (Live) throws(CommandEnd) -> Void
@@ -146,7 +146,7 @@ extension Invocation {
     }
 }
 
-/// Starts a service that a command needs. If this fails, the command ends with the error.
+/// Starts a service that a command needs. A failure ends the command with the error.
 func starting<Started>(
     _ body: () throws(StartError) -> Started
 ) throws(CommandEnd) -> Started {

@@ -7,22 +7,21 @@ import Testing
 
 @testable import API
 
-/// Every route of the router with every kind of key. Each call is one that the right key may make.
+/// Tries every route of the router with every kind of key. Each call is one that the right key may make.
 @Suite("The permissions of each key", .timeLimit(.minutes(20)))
 struct AuthorizationTests {
     struct Row {
         let call: String
-        /// The weakest of reader, backend and admin that may make the call; `nil` if it takes no
-        /// key.
+        /// The weakest of reader, backend and admin that may make the call; `nil` if the call needs no key.
         let role: Role?
-        /// Whether support staff may make it as well, although a reader may not.
+        /// Whether support staff may also make the call, although a reader may not.
         var isForSupport = false
         /// The pattern's arguments, in order, from the project's things.
         var arguments: [String] = []
         var body = ""
         /// The status for a key of another project.
         var elsewhere = 200
-        /// The status for the other environment; `nil` if the call is about none.
+        /// The status for the other environment; `nil` if the call concerns no environment.
         var apart: Int?
     }
 
@@ -60,12 +59,12 @@ struct AuthorizationTests {
             return key
         }
         let keys = try Role.allCases.map { ($0, try service.key($0)) }
-        // Each unknown key would cost a database lookup, and these are limited.
+        // Each unknown key would cost a database lookup, and lookups are limited.
         try service.keys.reload()
         let before = (stage.everything(), try service.eventCount())
         for row in stage.rows {
             guard row.role != nil else {
-                // A key is ignored.
+                // The service ignores a key.
                 let reply = stage.send(row, nil)
                 #expect(reply.code?.hasPrefix("key_") != true, "\(row.call)")
                 for key in revoked {
@@ -147,8 +146,8 @@ struct AuthorizationTests {
         #expect(reply.status == 403 && reply.code == "role_insufficient", "\(call)")
     }
 
-    /// Support staff may do what readers may, and more. Each of the other roles may do what the
-    /// previous one may.
+    /// Support staff may do everything that readers may, and more. Each of the other roles may do
+    /// everything that the previous one may.
     static func may(_ role: Role, _ row: Row) -> Bool {
         guard let least = row.role else { return false }
         if role == .support { return least == .reader || row.isForSupport }
@@ -165,7 +164,7 @@ extension Environment {
 struct Stage {
     typealias Row = AuthorizationTests.Row
 
-    /// Marks what only the project may read.
+    /// Marks data that only the project may read.
     static let mark = "between-us"
 
     let front: Storefront
@@ -314,7 +313,7 @@ struct Stage {
         ]
     }
 
-    /// Makes the call about the things' environment, or about another one.
+    /// Makes the call about the things' environment, or about the given one.
     func send(_ row: Row, _ key: NewKey?, about other: Environment? = nil) -> Reply {
         let (method, target, body) = request(row, about: other)
         return front.service.send(method, target, key: key, body: body)
@@ -329,7 +328,7 @@ struct Stage {
         }
     }
 
-    /// Expects nothing that only the project may read.
+    /// Expects the reply to contain nothing that only the project may read.
     func expectNothing(in reply: Reply, _ row: Row) {
         for word in [Stage.mark, "pro.month", "apple:1\"", "apple:9\""] {
             #expect(!reply.text.contains(word), "\(row.call): \(reply.text)")
@@ -337,7 +336,7 @@ struct Stage {
     }
 }
 
-/// The project's things, one for each call to be about.
+/// The project's things, one for each call.
 private struct Things {
     let grant: String
     let order: String

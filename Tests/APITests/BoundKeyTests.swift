@@ -34,7 +34,7 @@ struct BoundKeyTests {
         #expect(items[1 - own]["code"] == "environment_not_allowed")
         let sandbox = environment == .production ? "&environment=sandbox" : ""
         #expect(try front.events(of: "u1", sandbox) == [])
-        // A key for both takes it.
+        // A key for both environments may make the call.
         #expect(
             try front.submit(body).outcomes.sorted() == ["already_known", "recorded"])
     }

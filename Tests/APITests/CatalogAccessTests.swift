@@ -15,7 +15,7 @@ struct CatalogAccessTests {
         _ = service.send("PUT", "/v1/catalog", key: admin, body: CatalogTests.shop)
     }
 
-    /// Level 2 opens with `extra` too, and the subscription no longer brings `ad_free`.
+    /// Level 2 also unlocks `extra`, and the subscription no longer unlocks `ad_free`.
     private let proposal = CatalogTests.shop
         .replacing(#"["level2"]"#, with: #"["extra","level2"]"#)
         .replacing(#"["ad_free","pro"]"#, with: #"["pro"]"#)

@@ -76,7 +76,7 @@ struct CatalogTests {
         #expect(try reply.json["code"]?.string == "catalog_invalid")
         #expect(
             Set(try errors(reply)) == [
-                "products[0].credits is empty; name what the consumable adds to a balance",
+                "products[0].credits is empty; state what the consumable adds to a balance",
                 "products[1] is a number; it must be an object",
                 "products[2].level is 0; the lowest level is 1",
                 "currencies is an array; it must be an object",
@@ -164,7 +164,7 @@ struct CatalogTests {
 
     @Test("A catalog that is too large for an event is refused, and one that just fits is kept")
     func size() throws {
-        // One of the titles has that length, to make the size exact.
+        // One of the titles has that length, which makes the size exact.
         func catalog(titles count: Int, last length: Int) -> String {
             let titles = (0..<count).map {
                 let length = $0 == count - 1 ? length : 256

@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Reads while it is unclear whether others write to the database's server.
+/// Reads while it is unclear whether other instances write to the database's server.
 @Suite("Certain reads")
 struct CertainReadTests {
     private let service: TestService
@@ -66,7 +66,7 @@ struct CertainReadTests {
     }
 }
 
-/// Reads from a server that others may not write to.
+/// Reads from a server that other instances may no longer write to.
 private struct DoubtedReading: CustomerReading {
     let reading: any CustomerReading
 
@@ -74,6 +74,10 @@ private struct DoubtedReading: CustomerReading {
 
     func customers(_ streams: [Stream]) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {
         try reading.customers(streams)
+    }
+
+    func catalog(_ edition: CatalogEdition, of project: ProjectID) throws(Fault) -> Catalog {
+        try reading.catalog(edition, of: project)
     }
 
     func requireCertainty() throws(Fault) { throw .unavailable }

@@ -5,8 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// News of a subscription that became part of a bundle, and that came before the subscription had
-/// a customer.
+/// Tests news of a subscription that became part of a bundle. The news arrives before the subscription has a customer.
 @Suite("Purchases that continue others")
 struct ContinuingTests {
     private let front: Storefront

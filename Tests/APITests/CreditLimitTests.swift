@@ -38,7 +38,7 @@ struct CreditLimitTests {
         #expect(credit(50).status == 200)
         #expect(try credit(1).json["left"]?.integer == 0)
         #expect(credit(100, to: "u2").status == 200)
-        // 19:21 plus four hours is the same day; plus five hours is the next.
+        // 19:21 plus four hours is the same day, and plus five hours is the next day.
         front.service.clock.advance(byMilliseconds: 4 * 3_600_000)
         #expect(credit(1).code == "credit_limit_reached")
         front.service.clock.advance(byMilliseconds: 3_600_000)
@@ -71,7 +71,7 @@ struct CreditLimitTests {
         let reply = credit(1)
         #expect(reply.status == 403)
         #expect(reply.code == "credit_not_allowed")
-        // The catalog does not know it.
+        // The catalog does not know the currency.
         #expect(credit(1, "gems").code == "currency_unknown")
     }
 

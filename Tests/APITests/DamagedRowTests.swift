@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Rows that lead to customers, and rows beside the log. One that is damaged leaves the rest of its list.
+/// Damages rows that lead to customers, and rows beside the log. The other rows of their lists must remain.
 @Suite("A damaged row leaves the others of its list")
 struct DamagedRowTests {
     private let front: Storefront
@@ -22,7 +22,7 @@ struct DamagedRowTests {
         }
     }
 
-    /// Rows that look like a customer's, before all others in every order.
+    /// Adds rows that look like a customer's and come before all others in every order.
     private func damage(_ change: String) throws {
         try service.database.run(
             """
@@ -120,7 +120,7 @@ struct DamagedRowTests {
 
     @Test("What else has the name is found beside rows that lead nowhere")
     func found() throws {
-        // Others begin with the same letter.
+        // Other customers' ids begin with the same letter.
         try service.database.run(
             """
             insert into deed.customers
@@ -177,7 +177,7 @@ struct DamagedRowTests {
         #expect(Set(found) == ["u1", "u2", "u3"])
     }
 
-    /// What opened the door before the stream was damaged must not open it for ever.
+    /// A damaged stream must not leave a door open forever that was open before.
     @Test("A project whose own stream is damaged is closed within a look, and no other")
     func closed() throws {
         try service.createProject("other")
@@ -196,7 +196,7 @@ struct DamagedRowTests {
                 and type = 'key.revoked';
             alter table deed.events enable trigger all
             """)
-        // One that has not seen the revocation.
+        // This instance has not seen the revocation.
         let beside = try TestService(beside: service)
         try beside.keys.reload()
         try beside.apps.reload()

@@ -21,7 +21,7 @@ struct DocumentLimitTests {
 
     // MARK: Limits of requests
 
-    /// Why a call was refused.
+    /// The reason for a refusal.
     private struct No: Hashable {
         let status: Int
         let code: String
@@ -38,8 +38,7 @@ struct DocumentLimitTests {
             places: (json["errors"]?.array ?? []).map { $0["path"]?.string ?? "" })
     }
 
-    /// Sends a value within the limit and one beyond. The first may only be refused for another
-    /// reason.
+    /// Sends a value within the limit and one beyond it. Only another reason may lead to a refusal of the first value.
     private func hold(
         _ probe: LimitProbe, of call: String, plain: () throws -> Reply,
         _ ask: (JSON) throws -> Reply
@@ -56,7 +55,7 @@ struct DocumentLimitTests {
         #expect(within != beyond, "\(name): what is within is refused for the same reason")
     }
 
-    /// A database has a test clock or not. The clock's suite tests that call.
+    /// The operations to test. The clock's own suite tests the call that depends on a test clock.
     private var operations: [APIDocument.Operation] {
         document.operations.filter { !$0.pattern.hasSuffix("/test/clock") }
     }
@@ -91,8 +90,8 @@ struct DocumentLimitTests {
             || probe.limit.place == "Erasure.intent"
     }
 
-    /// A feed's cursor is sealed, and a page of keys follows a key: no text of mere length is
-    /// valid.
+    /// Whether another test covers the parameter. A feed's cursor is sealed, and a page of keys
+    /// follows a key, so no text of mere length is valid.
     private func isHeldElsewhere(_ parameter: String, of operation: APIDocument.Operation) -> Bool {
         parameter == "If-None-Match"
             || parameter == "after" && ["/v1/events", "/v1/keys"].contains(operation.pattern)
@@ -282,7 +281,7 @@ struct DocumentLimitTests {
                     "\(operation.method) \(operation.pattern) \(answer.name)")
             }
         }
-        // Headers of every body, and of paths without the operation.
+        // Every body has these headers, and so do paths without the operation.
         let told: Set<AnswerHeader> = [.contentType, .allowedMethods]
         #expect(
             written == Set(AnswerHeader.allCases.filter { !told.contains($0) }.map(\.rawValue)))
@@ -293,7 +292,7 @@ struct DocumentLimitTests {
         let reads = operations.filter {
             $0.json["x-roles"] != nil && ($0.method == "GET" || $0.pattern.hasSuffix("/query"))
         }
-        // Asks first, because memory holds what was asked for.
+        // Makes each call once first, so that memory holds the answers.
         for operation in reads { _ = ask(operation) }
         try service.database.drop()
         service.outage.advance(byMilliseconds: 3000)
@@ -325,7 +324,7 @@ extension APIDocument {
         (operation.json["parameters"]?.array ?? []).map(resolve)
     }
 
-    /// The path with its arguments. Missing ones use the document's examples.
+    /// The path with its arguments. The document's examples replace missing ones.
     fileprivate func target(
         of operation: Operation, _ arguments: [String: String] = [:]
     ) -> String {

@@ -8,8 +8,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Compares the document with what is built. That answers match it is checked by every test that
-/// asks for one.
+/// Compares the document with the built service. Every test that requests an answer also checks the answer against it.
 @Suite("The document of the API")
 struct DocumentTests {
     private let document: APIDocument
@@ -48,8 +47,8 @@ struct DocumentTests {
             let call = "\(operation.method) \(operation.pattern)"
             #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed, "\(call)")
             #expect(operation.answers[403] != nil || !isKeyed, "\(call)")
-            // The query is a read with a body, a store's statements are recorded once in any case,
-            // and neither the test clock nor a receiver's example is part of the log.
+            // Exceptions: the query is a read with a body, a store's statements are recorded only
+            // once anyway, and neither the test clock nor a receiver's example is part of the log.
             let isWrite =
                 isKeyed && operation.method != "GET" && !call.hasSuffix("/query")
                 && !call.hasSuffix("/find") && !call.hasSuffix("/test/clock")
@@ -115,7 +114,7 @@ struct DocumentTests {
         for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
             let schema = try #require(document.schema(name))
             let kind = try #require(schema["properties"]?["kind"]?["const"])
-            // What a reader of every product must know to say that currency unlocks nothing.
+            // A reader of every product must know that currency unlocks nothing.
             inside.append(
                 (
                     "products", [["kind": kind, "no_such_member": 1]],
@@ -128,7 +127,7 @@ struct DocumentTests {
             catalog.append(name, value)
             let text = try answered("PUT", "/v1/catalog", .object(catalog))
             let listed = try #require(
-                text.matches(of: /there are ([a-z_, ]+);/).first?.1, "\(text)")
+                text.matches(of: /the known members are ([a-z_, ]+);/).first?.1, "\(text)")
             #expect(Set(listed.split(separator: ", ").map(String.init)) == written, "\(name)")
         }
     }
@@ -161,7 +160,7 @@ struct DocumentTests {
         }
         let evidence = Set(try #require(document.words(of: "EvidenceCode")))
         let listed = Set(try ErrorPage.ours.get().codes)
-        // Codes that no operation has: from the command line, and for one piece of evidence.
+        // No operation has these codes. The command line and single pieces of evidence do.
         let elsewhere: Set = [
             "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
             "held_by_another", "moved_recently", "account_shared", "too_many_allowed_apps",
@@ -184,7 +183,7 @@ struct DocumentTests {
             }
         }
         let written = try #require(document.words(of: "EvidenceCode"))
-        // The queue waits for anything that is not the evidence's fault.
+        // The queue waits for everything that is not the evidence's fault.
         let storeCodes: Set = [
             "store_not_configured", "store_secret_wrong", "credentials_locked",
             "store_unauthorized", "store_refused", "store_limited", "store_unavailable",
@@ -209,7 +208,7 @@ struct DocumentTests {
         expect("SandboxAccess", SandboxAccess.Word.self)
         expect("ReceiptJudge", ReceiptJudge.self)
         let names = EventType.allCases.map(\.name)
-        // And events of store accounts, in streams that no call reads.
+        // Also leaves out events of store accounts, whose streams no call reads.
         let ofProjects = [
             "project", "key", "catalog", "app", "publication", "reconciliation", "log", "account",
             "webhook",
@@ -250,7 +249,7 @@ struct DocumentTests {
 
     @Test(
         "The document and its page are made from the parts",
-        arguments: ["scripts/api-page --check", "scripts/openapi_test.py"])
+        arguments: ["scripts/api-page --check", "scripts/openapi_test.py", "scripts/rows_test.py"])
     func made(command: String) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -290,14 +289,14 @@ struct DocumentTests {
 }
 
 extension String {
-    /// Ignores the names of arguments: `/v1/orders/{}`.
+    /// The path without the names of arguments: `/v1/orders/{}`.
     fileprivate var generic: String { replacing(/\{\w+\}/, with: "{}") }
 }
 
 extension APIDocument {
     fileprivate func schema(_ name: String) -> JSON? { json["components"]?["schemas"]?[name] }
 
-    /// What the catalog has under that name.
+    /// The part of the catalog with that name.
     fileprivate func catalog(_ name: String, _ part: String) -> JSON? {
         schema("Catalog")?["properties"]?[name]?[part].map(resolve)
     }
@@ -333,7 +332,7 @@ extension APIDocument {
         }
     }
 
-    /// Every example of a schema, wherever it is.
+    /// Visits every example of a schema, wherever it occurs.
     fileprivate func visitExamples(_ visit: (String, JSON, JSON) throws -> Void) rethrows {
         try visitExamples(of: json, at: "", visit)
     }

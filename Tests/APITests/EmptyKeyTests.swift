@@ -17,7 +17,7 @@ struct EmptyKeyTests {
         #expect(reply.status == 401)
         #expect(try reply.json["code"] == "key_missing")
         let detail = try reply.json["detail"]?.string ?? ""
-        #expect(detail.contains("a variable may be empty") == isEmptyBearer, "\(detail)")
+        #expect(detail.contains("a variable is empty") == isEmptyBearer, "\(detail)")
         #expect(detail.contains("Authorization: Bearer deed_<role>_"))
     }
 }

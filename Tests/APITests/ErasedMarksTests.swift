@@ -26,7 +26,7 @@ struct ErasedMarksTests {
 
     private static let token = "6f1d3ba5-3e9b-4b0e-9c0e-0a4f6a1f7c11"
 
-    /// Ids of transactions, orders and tokens, reasons, tickets. Each occurs nowhere else.
+    /// Ids of transactions, orders and tokens, reasons, and tickets. Each occurs nowhere else.
     private static let marks: [String] =
         [
             "7700123451", "7700123452", "7700123453", "7700123454", "7700123455", "7700123456",
@@ -36,10 +36,11 @@ struct ErasedMarksTests {
             "CHANGE-T", "queue-reason", "QUEUE-T", "queue-order", "queue-bytes", "queue-results",
             "receiver-answer", "receiver-error", "asked-obstacle", "asked-revision",
             "quarantined-mark", "refused-reason", "REFUSED-T", "late-reason", "LATE-T",
+            "figure-product",
         ]
 
-    /// What stays, according to the page: the causes of events with their idempotency keys, and the
-    /// erasure's own words.
+    /// The marks that stay, according to the page: the causes of events with their idempotency
+    /// keys, and the erasure's own words.
     private static let staying = ["key-mark", "erase-reason", "ERASE-T"]
 
     private func plant() throws {
@@ -53,7 +54,7 @@ struct ErasedMarksTests {
         #expect(
             front.submit(Sale("7700123453", "coins.100", .consumable, at: front.daysAgo(2))).status
                 == 200)
-        // A product that the catalog does not know waits for it.
+        // The catalog does not know this product, so the transaction waits for it.
         #expect(
             front.submit(Sale("7700123454", "unknown.thing", .consumable, at: front.daysAgo(2)))
                 .status
@@ -68,7 +69,7 @@ struct ErasedMarksTests {
                     transaction: front.store.transaction(renewal)))
             #expect(news.status == 200, "\(number): \(news.text)")
         }
-        // A purchase that came before its customer.
+        // This purchase arrives before its customer.
         let early = Sale("7700123456", "season", .nonRenewing, at: front.daysAgo(3))
         let news = front.notify(
             front.store.notification(
@@ -107,7 +108,7 @@ struct ErasedMarksTests {
 
     /// Plants marks in tables that calls in a test can hardly fill.
     private func plantBesideTheLog() throws {
-        // It waits in memory until it is written.
+        // The refusal waits in memory until it is written.
         let refused = front.send(
             "DELETE", "/v1/customers/u1/grants/g_unknown",
             #"{"reason":"late-reason","ticket":"LATE-T"}"#, key: front.admin)
@@ -132,6 +133,8 @@ struct ErasedMarksTests {
             insert into deed.refused_calls (project, at, id, key_id, call, customer, status, code, reason, ticket)
             values ('default', 0, 'r_1', 'k', 'DELETE /v1/customers/{customer}', 'u1', 404, 'grant_unknown',
                 'refused-reason', 'REFUSED-T');
+            insert into deed.figures (project, environment, counted_at, counts, items)
+            values ('default', 'production', 0, '{}', '[{"customer":"u1","version":1,"product":"figure-product"}]');
             insert into deed.quarantined_events
             select e.*, 0, 0, 'owner' from deed.events as e where e.customer = 'u1' limit 1;
             update deed.quarantined_events set payload = 'quarantined-mark'
@@ -189,7 +192,7 @@ struct ErasedMarksTests {
             #"{"purchases":"forget","reason":"erase-reason","ticket":"ERASE-T","intent":"\#(intent)"}"#,
             key: front.admin)
         #expect(done.status == 200, "\(done.text)")
-        // Another instance writes after the erasure what was refused before it.
+        // After the erasure, another instance writes a refusal from before it.
         try front.service.keys.refusals.write()
         let places = [
             ("the tables", try dump()), ("the answers", answers()),
@@ -197,7 +200,7 @@ struct ErasedMarksTests {
             ("the metrics", front.service.metrics.text()),
         ]
         for (place, text) in places {
-            // The stream's name has the id of the purchase that waited there.
+            // The stream's name contains the id of the purchase that waited there.
             let text = text.replacing("$unclaimed/apple:7700123456", with: "")
                 // The answer repeats the question.
                 .replacing(#""query":"7700123451""#, with: "")

@@ -1,7 +1,7 @@
 import Core
 
 extension Stage {
-    /// Calls that export or erase a customer. Without an intent, nothing is done.
+    /// Calls that export or erase a customer. Without an intent, an erasure does nothing.
     static let erasing = [
         Row(
             call: "GET /v1/customers/{customer}/export", role: .admin, arguments: ["u1"]),

@@ -94,7 +94,7 @@ struct ErasureTests {
         try proveAll()
     }
 
-    /// The log, the rows and the chain are right.
+    /// Expects the log, the rows and the chain to be right.
     private func proveAll() throws {
         let auditor = Auditor(front.service.database.settings())
         var projections = ProjectionAudit()

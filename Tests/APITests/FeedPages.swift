@@ -26,7 +26,7 @@ extension JSON {
     var id: String { self["id"]?.string ?? "" }
     var type: String { self["type"]?.string ?? "" }
     var customer: String { self["customer"]?.string ?? "" }
-    /// What changed, such as `pro started`.
+    /// The changes, such as `pro started`.
     var changes: [String] {
         (self["access"]?.array ?? []).map {
             "\($0["entitlement"]?.string ?? "") \($0["change"]?.string ?? "")"

@@ -100,7 +100,7 @@ struct FeedWaitTests {
         var question = FeedQuestion(project, .production)
         question.start = .end
         for number in 0..<Feed.waitLimit {
-            // As if callers came at different times and from different places.
+            // Acts as if callers arrived at different times and from different places.
             if number == 500 { give("early") }
             guard
                 case .waiting(let ticket, let page) = try service.feed.ask(

@@ -16,11 +16,11 @@ extension Stage {
             apart: 200),
     ]
 
-    /// What calls need besides the environment.
+    /// The parameters that calls need besides the environment.
     static let questions = [
         "GET /v1/customers/{customer}/explain": ["entitlement=pro"], "GET /v1/find": ["q=u1"],
     ]
-    /// What support staff may do.
+    /// The calls that support staff may make.
     static let supported: Set = [
         "POST /v1/customers/{customer}/grants", "DELETE /v1/customers/{customer}/grants/{grant}",
         "PATCH /v1/customers/{customer}/grants/{grant}",
@@ -42,8 +42,7 @@ struct FindTests {
     private static let freeAccount = "704000000000000002"
     private let front: Storefront
 
-    /// ann has a subscription with two periods, an order, a token and a grant. A purchase is
-    /// waiting.
+    /// Gives ann a subscription with two periods, an order, a token and a grant. Also leaves a purchase waiting.
     init() throws {
         front = try Storefront()
         func month(_ id: String, _ item: String, at days: Int64) -> Sale {
@@ -85,7 +84,7 @@ struct FindTests {
         return front.send("GET", "/v1/find?q=\(query)\(more)", key: key)
     }
 
-    /// Each match in one line.
+    /// The matches, each in one line.
     private func found(_ words: String, _ more: String = "") throws -> [String] {
         try lines(try find(words, more).json)
     }
@@ -145,7 +144,7 @@ struct FindTests {
         #expect(
             try front.send("GET", path).json["events"]?.array?.first?["type"]?.string
                 == "grant.given")
-        // Digits of another event, a place beyond the end, one of the project's own events.
+        // Digits of another event, a place beyond the end, and one of the project's own events.
         #expect(try found("\(id.dropLast(8))00000000") == [])
         #expect(try found("\(position)0000") == [])
         let own = try front.service.database.number(

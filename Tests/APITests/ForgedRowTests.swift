@@ -5,13 +5,13 @@ import Service
 import TestSupport
 import Testing
 
-/// What a login that writes rows behind Deed's back tries to gain.
+/// An attempt by a login that writes rows behind Deed's back.
 private struct ForgedRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// The statement that alters the rows; `mend` restores them.
+    /// The statement that alters the rows. `mend` restores them.
     let forge: String
     let mend: String
-    /// Whether the store's news of the second purchase is about it.
+    /// Whether the store's news of the second purchase is about this row.
     let isInNews: Bool
 
     init(_ name: String, _ forge: String, _ mend: String, isInNews: Bool = true) {

@@ -167,7 +167,7 @@ struct GrantChangeCallTests {
         let second = try give(#""for":"P30D""#)
         #expect(second["changes"]?.bool == false)
         let detail = try #require(second["detail"]?.string)
-        #expect(detail.contains("the grant \(try name(first)) gives \"pro\""))
+        #expect(detail.contains("the grant \(try name(first)) already gives \"pro\""))
         let forEver = try give(#""end":null"#)
         let waiting = try give(#""start":"after_current","for":"P1D""#)
         #expect(waiting["changes"]?.bool == false)

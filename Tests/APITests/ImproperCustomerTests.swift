@@ -19,7 +19,7 @@ struct ImproperCustomerTests {
             #"{\#(Self.grant),"environment":"\#(environment.rawValue)"}"#, key: front.admin)
     }
 
-    /// Creates a customer as left by a release that accepted any id.
+    /// Creates a customer with an odd id, as a release that accepted any id would have.
     private func makeOld(_ odd: String, in environment: Environment) throws {
         func stream(_ customer: String) throws -> Stream {
             Stream(

@@ -53,7 +53,7 @@ struct KeyLifeTests {
             #expect(reply.header("WWW-Authenticate") == "Bearer error=\"invalid_token\"")
         }
         #expect(try listed(key)["state"] == "expired")
-        // After that time the key is unknown.
+        // After that time, the key is unknown.
         service.clock.advance(byMilliseconds: Key.expiredFor)
         try service.keys.reload()
         #expect(read(key).code == "key_unknown")
@@ -143,7 +143,7 @@ struct KeyLifeTests {
     func lastUse() throws {
         let key = try service.key(.reader, name: "")
         #expect(try listed(key)["last_used_at"]?.isNull == true)
-        // Reads the database, which notes each use.
+        // Reads the database and thus notes each use.
         func use(_ one: TestService) throws {
             let reply = one.send("GET", "/v1/customers/u1/events", key: key)
             #expect(reply.status == 200)
@@ -158,7 +158,7 @@ struct KeyLifeTests {
         for one in [service, other] {
             #expect(try listed(key, through: one)["last_used_at"] == "2026-11-20T19:00:00.000Z")
         }
-        // 19:59:59.999 is the same hour, on both.
+        // 19:59:59.999 belongs to the same hour, in both instances.
         service.clock.advance(byMilliseconds: 39 * 60_000 - 1)
         try use(service)
         try use(other)
@@ -169,7 +169,7 @@ struct KeyLifeTests {
         for one in [service, other] {
             #expect(try listed(key, through: one)["last_used_at"] == "2026-11-20T20:00:00.000Z")
         }
-        // A late write of an instance does not undo it.
+        // Another instance's late write does not undo this.
         try service.database.run(
             "update deed.key_uses set used_at = used_at + 3600000 where key_id = '\(key.key)'")
         try use(service)
@@ -239,7 +239,7 @@ struct KeyLifeTests {
         #expect(explained.first?["actor_name"] == "back office")
         let grants = try get("/v1/grants")["grants"]?.array ?? []
         #expect(Set(grants.map { $0["given_by_name"]?.string }) == ["back office", nil])
-        // A rotated key keeps its name, and a revoked one had it.
+        // A rotated key keeps its name, and a revoked one keeps the name that it had.
         let new = try service.rotate(admin)
         try service.revoke(admin)
         give("u2", by: new)

@@ -17,18 +17,18 @@ struct DocumentLimit: Hashable, Comparable, CustomStringConvertible {
     }
 }
 
-/// A call with a value at its limit, or where a limit would show.
+/// A call with a value at its limit, or at a place where a limit would show.
 struct LimitProbe {
     let limit: DocumentLimit
     /// The value alone, shortened for people.
     let value: String
     /// A value within the document's limit.
     let within: JSON
-    /// A value beyond it; `nil` if the document has no limit and `within` exceeds any.
+    /// A value beyond the limit; `nil` if the document has no limit and `within` exceeds any.
     let beyond: JSON?
 }
 
-/// Finds the limits of a request in the document, with one value within each and one beyond.
+/// Finds the limits of a request in the document, with one value within and one beyond each limit.
 struct LimitProbes {
     let document: APIDocument
     private(set) var found: [LimitProbe] = []
@@ -133,7 +133,7 @@ struct LimitProbes {
         }
     }
 
-    /// Values that a limit missing in the document would refuse.
+    /// Values that the service would refuse if the document lacked a limit.
     private func unlimited(_ schema: JSON, _ sample: JSON) -> [(String, JSON)] {
         let type = schema["type"]?.string ?? schema["type"]?.array?.first?.string
         let isChosen = ["enum", "const", "format", "pattern"].contains { schema[$0] != nil }
@@ -154,8 +154,7 @@ struct LimitProbes {
         }
     }
 
-    /// For places where the document's example works only once, or not at all with the document's
-    /// other limits.
+    /// Values for places where the document's example works only once, or conflicts with the document's other limits.
     static let samples: [String: JSON] = [
         "NewOrder": [:], "NewCreditLimit": ["per_call": 1, "per_day": 9_007_199_254_740_991],
         "SettingsChange": ["allow_unknown": true],
@@ -173,7 +172,7 @@ struct LimitProbes {
         return JSON.object(of: (0..<count).map { ("m\($0)", sample) })
     }
 
-    /// According to the pattern: the largest acceptable value, and the smallest unacceptable one.
+    /// The largest value that the pattern accepts, and the smallest that it refuses.
     private static let duration: String = {
         let date = "YMWD".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()
         let time = "HMS".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()

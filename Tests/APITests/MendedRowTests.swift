@@ -12,8 +12,8 @@ struct MendedRowTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let waiting = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
     private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
-    /// Everything that follows from the log, except what a reconciliation changes itself and since
-    /// when a purchase has been waiting.
+    /// The tables that follow from the log, except what a reconciliation itself changes and the
+    /// time since when a purchase has waited.
     private static let tables = [
         "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
         "tokens",
@@ -191,7 +191,7 @@ struct MendedRowTests {
         ])
     func planted(_ statement: String) throws {
         let before = try rows()
-        // A catalog is applied everywhere, so rows of an older one are no longer on their way.
+        // The catalog is applied everywhere, so rows of an older one are no longer on their way.
         try front.service.database.run(
             "update deed.projects set projected_version = catalog_version")
         #expect(try reconcile(repairs: true).found == 0)

@@ -45,7 +45,7 @@ struct MergeCallTests {
         }
     }
 
-    /// The store reports a sale on its own.
+    /// Reports a sale to Deed as the store does.
     func notify(_ sale: Sale) -> Reply {
         front.notify(
             front.store.notification(
@@ -62,7 +62,7 @@ struct MergeCallTests {
             .json["balances"]?["coins"]?.integer
     }
 
-    /// The customer buys in both environments, and gets a grant, a token and an open order.
+    /// Buys in both environments, and gives the customer a grant, a token and an open order.
     func buy(as customer: String = "anon") throws {
         #expect(
             front.submit(sale("1", "pro.month"), sale("2", "coins.100"), for: customer).status
@@ -87,7 +87,7 @@ struct MergeCallTests {
             ).status == 201)
     }
 
-    /// The log, the rows and the chain are right.
+    /// Expects the log, the rows and the chain to be right.
     func proveAll(_ location: SourceLocation = #_sourceLocation) throws {
         let auditor = Auditor(front.service.database.settings())
         var projections = ProjectionAudit()
@@ -284,7 +284,7 @@ struct MergeCallTests {
             try front.send("GET", "/v1/customers/anon").json["purchases"]?.array?.count == 3)
         try proveAll()
         #expect(undo().code == "not_merged")
-        // The second merge brings the purchase that came since.
+        // The second merge brings the purchase made in between.
         #expect(merge().status == 200)
         #expect(undo().status == 200)
         try proveAll()

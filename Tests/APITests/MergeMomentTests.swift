@@ -7,7 +7,7 @@ import Testing
 
 @testable import API
 
-/// Simultaneous merges, and what others are told about one.
+/// Tests simultaneous merges, and what others are told about one.
 extension MergeCallTests {
     @Test(
         "Of merges of one customer at the same moment one is done, and the others name its target")

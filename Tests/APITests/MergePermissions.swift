@@ -1,7 +1,7 @@
 import Core
 
 extension Stage {
-    /// Calls that merge two customers or undo that. Nothing is known about these customers.
+    /// Calls that merge two customers or undo a merge. Deed knows nothing about these customers.
     static let merging = [
         Row(
             call: "POST /v1/customers/{customer}/merge", role: .backend, isForSupport: true,

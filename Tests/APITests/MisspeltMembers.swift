@@ -1,7 +1,7 @@
 import Core
 
 extension BadInputTests {
-    /// One misspelt member for each call that takes a body, and one parameter for every call.
+    /// One misspelt member for each call with a body, and one parameter for every call.
     static let misspelt: [BadCall] = inBodies + inPlaceOfBodies + inQueries
 
     private static let inBodies: [BadCall] =

@@ -172,7 +172,7 @@ struct MoveCallTests {
         #expect(try mayUse("anna") == false)
     }
 
-    /// The store repeats its statement, signed a little later each time.
+    /// A command with the store's statement, which the store repeats and signs a little later each time.
     private func news(_ round: Int, for holder: String) throws -> Command {
         var fact = try TransactionFact.bought(
             "level2", .nonConsumable, transaction: "1", at: service.clock.now)

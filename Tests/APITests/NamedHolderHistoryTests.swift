@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 import Threading
 
-/// The histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time.
-/// Simultaneous acts are decided in common batches, based on the tables of tokens.
+/// Plays the histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time.
+/// Simultaneous acts share batches, and the tables of tokens decide them.
 @Suite("Who holds purchases, in random histories over the ledger", .timeLimit(.minutes(20)))
 struct NamedHolderHistoryTests {
     private static let lanes = 8
@@ -44,7 +44,7 @@ struct NamedHolderHistoryTests {
                 }
                 #expect(faults.withLock { $0 } == [])
                 for lane in lives.indices { lives[lane].step() }
-                // Everyone shares the clock.
+                // All histories share the clock.
                 let hours = random.number(0...40)
                 front.service.clock.advance(byMilliseconds: hours * hour)
                 for lane in lives.indices { lives[lane].plain.take(.waits(hours: hours)) }
@@ -118,7 +118,7 @@ struct NamedHolderHistoryTests {
         }
     }
 
-    /// Uses the call for unclaimed purchases if no one has it.
+    /// Moves the purchase. Uses the call for unclaimed purchases if no customer has it.
     private func move(_ purchase: PurchaseID, to person: CustomerID, in life: Life) -> Reply? {
         guard let holder = life.plain.holders[purchase] else { return nil }
         guard let holder else {
@@ -132,7 +132,7 @@ struct NamedHolderHistoryTests {
     }
 }
 
-/// One of the histories, and what should have become of it so far.
+/// One of the histories, and its expected result so far.
 private struct Life {
     private(set) var acts: [TokenAct]
     private(set) var done: [TokenAct] = []
@@ -142,7 +142,7 @@ private struct Life {
         _ number: Int, _ start: Instant, now: Instant, _ rule: TransferPolicy.Rule,
         _ restore: TransferPolicy.Rule, _ random: inout SeededGenerator
     ) {
-        // In the second month of the monthly purchases.
+        // The second month of the monthly purchases.
         let history = TokenHistory(
             "h\(number)", number: UInt8(number), subscription: "pro.month", coins: "coins.100",
             from: start.advanced(byMilliseconds: -40 * day))
@@ -153,7 +153,7 @@ private struct Life {
             transfer: rule, restore: restore, credited: [id("coins.100")], from: now)
     }
 
-    /// Takes in the next act.
+    /// Performs the next act.
     mutating func step() {
         guard !acts.isEmpty else { return }
         let act = acts.removeFirst()

@@ -62,7 +62,7 @@ struct NotificationCallTests {
         #expect(twice.status == 200)
         #expect(try front.service.eventCount() == events)
         #expect(try count("evidence", "kind = 'notification'") == 1)
-        // Also under the signature of a later attempt, and once it has a holder.
+        // The same holds under the signature of a later attempt, and once the purchase has a holder.
         _ = front.notify(body("SUBSCRIBED", month))
         #expect(try front.service.eventCount() == events)
         _ = front.submit(month)
@@ -202,7 +202,7 @@ struct NotificationCallTests {
                 try submissions.recordingNotification(RawEvidence(.notification, sent))
             }
         }
-        // The clock stands still, so only the questions allowed at once are asked.
+        // The clock stands still, so only as many questions are asked as are allowed at once.
         #expect(asked.value == 20)
     }
 }

@@ -21,13 +21,15 @@ struct OperationTests {
     func ready() {
         #expect(service.send("GET", "/healthz").text == #"{"alive":true}"#)
         #expect(service.send("GET", "/readyz").text == #"{"ready":true}"#)
-        service.obstacles.set([Obstacle("The database cannot be reached; check that it runs.")])
+        service.obstacles.set([
+            Obstacle("The database cannot be reached; check that it is running.")
+        ])
         let reply = service.send("GET", "/readyz")
         #expect(reply.status == 503)
         #expect(
             reply.text
                 == #"{"ready":false,"reasons":["#
-                + #""The database cannot be reached; check that it runs."]}"#)
+                + #""The database cannot be reached; check that it is running."]}"#)
         #expect(service.send("GET", "/healthz").status == 200)
         #expect(service.send("GET", "/readyz?for=reads").status == 503)
         service.obstacles.set([Obstacle("The disk is full.", allowsReads: true)])
@@ -62,7 +64,7 @@ struct OperationTests {
         ] {
             #expect(lines.contains(line), "\(line) is not in\n\(reply.text)")
         }
-        // Project, its permission, key and three grants, one after the other.
+        // The project, its permission, the key and three grants, one after the other.
         #expect(lines.contains("deed_commit_batch_size_count 6"))
         #expect(lines.contains { $0.hasPrefix("deed_commit_seconds_bucket{") })
     }
@@ -72,7 +74,7 @@ struct OperationTests {
         let key = try service.key(.admin)
         #expect(service.send("GET", "/v1/customers/u1/entitlements", key: key).status == 200)
         try service.database.drop()
-        // A customer of whom nothing is in memory.
+        // Nothing about this customer is in memory.
         let reply = service.send("GET", "/v1/customers/u2/entitlements", key: key)
         #expect(reply.status == 503)
         #expect(reply.header("Retry-After") == "1")

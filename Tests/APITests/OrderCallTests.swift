@@ -28,7 +28,7 @@ struct OrderCallTests {
 
     private func code(_ reply: Reply) throws -> String? { try reply.json["code"]?.string }
 
-    /// The store reports a purchase with the token.
+    /// Reports a purchase with the token, as the store does.
     private func pay(_ token: String, as transaction: String = "1", by customer: String) throws {
         var fact = try TransactionFact.bought(
             "coins", .consumable, transaction: transaction, at: service.clock.now)

@@ -7,7 +7,7 @@ import Threading
 
 @testable import Service
 
-/// The service's clock stands still in all of these, so nothing is read again because time passed.
+/// The service's clock stands still in all of these tests, so no time passes that would make the service read again.
 @Suite("An instance's own changes apply at once")
 struct OwnChangeTests {
     private let front: Storefront
@@ -129,7 +129,7 @@ struct OwnChangeTests {
     @Test("A new key works at once, on other instances too")
     func keys() throws {
         let other = try TestService(beside: front.service)
-        // Each has read the keys before.
+        // Both instances have read the keys before.
         #expect(front.send("GET", "/v1/customers/u1").status == 200)
         #expect(front.send("GET", "/v1/customers/u1", through: other).status == 200)
         for service in [front.service, other] {
@@ -150,7 +150,7 @@ struct OwnChangeTests {
                 stage += 1
                 return stage == 1
             }
-            // The first has read the list. If it waits for the second, it keeps what it read.
+            // The first read has the list. If it waits for the second, it keeps what it read.
             if isFirst { _ = stage.wait(milliseconds: 500) { $0 > 10 ? true : nil } }
             return listed
         }

@@ -152,7 +152,7 @@ struct PlainReadTests {
         for _ in 0..<3 {
             for _ in 0..<2 { #expect(try ask(mine).body.contains("\"pro\"")) }
             for _ in 0..<2 { #expect(try ask(foreign).body.contains("\"entitlements\":{}")) }
-            // One letter less, one more, a different one.
+            // Tries one letter less, one more, and a different one.
             for wrong in [String(mine.dropLast()), mine + "x", mine.dropLast() + "?"] {
                 #expect(try ask(wrong).status == 401)
             }

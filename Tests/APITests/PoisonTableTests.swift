@@ -7,15 +7,15 @@ import Testing
 
 @testable import API
 
-/// Beside a project with things there is one stream of each kind that is made unreadable in each way. Every route of
-/// the router, and every job, is as good for the others as it is without that.
+/// Beside a project with things, makes one stream of each kind unreadable in each way. Every route
+/// of the router, and every job, must work for the others as if nothing were unreadable.
 @Suite(
     "Every call and job beside a stream that cannot be read", .serialized, .timeLimit(.minutes(20)))
 struct PoisonTableTests {
     enum Sick: String, CaseIterable {
         case customer, project, purchaseKeeper, accountKeeper
 
-        /// The events of the stream.
+        /// The condition that selects the stream's events.
         fileprivate var condition: String {
             switch self {
             case .customer: "project = 'default' and customer = 'sick'"
@@ -32,7 +32,7 @@ struct PoisonTableTests {
             switch self {
             case .unknownType: "type = 'customer.teleported'"
             case .newerFormat: "format = 99"
-            // Of each text a newer release may know another one: a store, a role, a kind.
+            // A newer release may know other words in each of these texts: a store, a role, a kind.
             case .unknownWord: #"payload = regexp_replace(payload, '":"[^"]*"', '":"steam"', 'g')"#
             case .damage: "payload = '{}'"
             case .badActor: "actor = ''"
@@ -43,11 +43,11 @@ struct PoisonTableTests {
     }
     static let cases = Sick.allCases.flatMap { sick in Harm.allCases.map { (sick, $0) } }
 
-    /// The healthy project and its sick neighbours, made once; each case has a copy of the database.
+    /// The healthy project and its sick neighbours, made once. Each case has a copy of the database.
     private struct Ward {
         let stage: Stage
         let sickKey: NewKey
-        /// The status of each call where nothing is sick, and what the jobs did.
+        /// The status of each call without any sickness, and what the jobs did.
         let healthy: [String]
 
         init() throws {
@@ -74,19 +74,19 @@ struct PoisonTableTests {
                 originalVersion: "1.0", account: "766", at: front.daysAgo(9))
             #expect(
                 front.submit(["app_transaction": .string(installed)], for: "sharer").status == 200)
-            // Its account's stream is another one than the sharer's.
+            // The stream of this account differs from that of the sharer's account.
             for sick in Sick.allCases {
                 let found = try front.service.database.number(
                     "select count(*) from deed.events where \(sick.condition)")
                 #expect(found > 0, "\(sick)")
             }
-            // Of a database that is in use there is no copy.
+            // A database in use cannot be copied.
             front.service.close()
             healthy = try PoisonTableTests.outcomes(
                 of: stage, through: Ward.service(of: stage, Harm?.none, .customer))
         }
 
-        /// An instance over a copy, which has seen none of it.
+        /// An instance over a copy. It has seen none of the streams.
         static func service(
             of stage: Stage, _ harm: Harm?, _ sick: Sick
         ) throws -> TestService {
@@ -135,7 +135,7 @@ struct PoisonTableTests {
                 method, target, key: row.role == nil ? nil : admin, body: body)
             outcomes.append("\(row.call): \(reply.status) \(reply.code ?? "")")
         }
-        // By the catalog that a route has set.
+        // Follows the catalog that a route has set.
         outcomes.append(contentsOf: try projected(through: service))
         return outcomes
     }

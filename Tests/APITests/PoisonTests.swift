@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// One stream of each kind becomes unreadable. Everything about other streams goes on.
+/// Makes one stream of each kind unreadable. Everything about other streams must go on.
 @Suite("A stream that cannot be read hurts itself alone")
 struct PoisonTests {
     private let front: Storefront
@@ -87,7 +87,7 @@ struct PoisonTests {
     @Test("Calls about others are answered, and their jobs are done", arguments: cases)
     func others(poison: Poison, harm: Harm) throws {
         try make(poison, harm)
-        // An instance that has seen none of it.
+        // This instance has seen none of it.
         let service = try TestService(beside: front.service)
         try service.look()
         #expect(eventually(within: 10_000) { isOpen(neighbour, at: service) })
@@ -98,16 +98,41 @@ struct PoisonTests {
             select count(*) from deed.events where type = 'access.ended' and customer = 'good'
                 and project = 'other'
             """
-        // Those of "pro" and of "more".
+        // The entitlements "pro" and "more" have ended.
         #expect(try service.database.number(ended) == 2)
         try expectOwnProject(poison, at: service)
+    }
+
+    @Test("A project without its current catalog is closed until the catalog returns")
+    func lostCatalog() throws {
+        let other = front.service.send(
+            "PUT", "/v1/catalog", key: neighbour, body: #"{"products":[]}"#)
+        #expect(other.status == 200, "\(other.text)")
+        try front.service.database.run(
+            """
+            alter table deed.catalogs disable trigger all;
+            create table public.kept as select * from deed.catalogs;
+            delete from deed.catalogs where digest in (
+                select decode(payload::json ->> 'digest', 'hex') from deed.events
+                where project = 'default' and type = 'catalog.changed')
+            """)
+        let service = try TestService(beside: front.service)
+        try service.look()
+        #expect(eventually(within: 10_000) { isOpen(neighbour, at: service) })
+        try expectOwnProject(.project, at: service)
+        #expect(service.send("GET", "/v1/events", key: neighbour).status == 200)
+        try front.service.database.run(
+            "insert into deed.catalogs select * from public.kept on conflict do nothing")
+        let again = try TestService(beside: front.service)
+        try expectOwnProject(.unclaimed, at: again)
+        try expectProject(neighbour, at: again)
     }
 
     private func isOpen(_ key: NewKey, at service: TestService) -> Bool {
         service.send("GET", "/v1/customers/good/entitlements", key: key).status == 200
     }
 
-    /// The project next to the poisoned one.
+    /// Expects the project next to the poisoned one to work.
     private func expectProject(_ key: NewKey, at service: TestService) throws {
         let reads = [
             "/v1/customers/good", "/v1/customers/good/events", "/v1/customers/good/balances",
@@ -126,7 +151,7 @@ struct PoisonTests {
         #expect(catalog.status == 200, "\(catalog.text)")
     }
 
-    /// The poisoned project. It is closed if its own stream is poisoned, otherwise open.
+    /// Expects the poisoned project to be closed if its own stream is poisoned, and otherwise open.
     private func expectOwnProject(_ poison: Poison, at service: TestService) throws {
         let own = service.send("GET", "/v1/customers/good/entitlements", key: front.backend)
         if poison == .project {
@@ -144,7 +169,7 @@ struct PoisonTests {
         #expect(front.submit(front.signed([news]), for: "good", through: service).status == 200)
         #expect(
             front.notify(notification("n9", of: sale(of: "good")), through: service).status == 200)
-        // The document has no types of newer releases, so no call asks for those.
+        // The document lacks the types of newer releases, so no call asks for them.
         for path in ["/v1/events?types=grant.*", "/v1/unclaimed", "/v1/refund_requests"] {
             let reply = service.send("GET", path, key: front.admin)
             #expect(reply.status == 200, "\(path): \(reply.text)")

@@ -12,7 +12,7 @@ struct RandomRehearsalTests {
         let seed = printedSeed(of: "rehearsed deeds")
         var seen: [String: Int] = [:]
         func isComplete() -> Bool { RehearsedLife.kinds.allSatisfy { seen[$0, default: 0] > 0 } }
-        // Further lives follow until each kind of deed was done, and not only refused.
+        // Further lives follow until each kind of deed was done, not merely refused.
         for offset in 0..<15 as Range<UInt64> where offset < 3 || !isComplete() {
             let life = try RehearsedLife(seed: seed &+ offset)
             for step in 0..<70 {
@@ -26,7 +26,7 @@ struct RandomRehearsalTests {
     }
 }
 
-/// Three customers to whom support does random things, each rehearsed before.
+/// Three customers for whom support does random things. Each is rehearsed before.
 private final class RehearsedLife {
     static let kinds = [
         "grant", "after", "change", "revoke", "adjust", "spend", "block", "unblock", "transfer",
@@ -55,7 +55,8 @@ private final class RehearsedLife {
         items.randomElement(using: &random) ?? other
     }
 
-    /// Sells something now and then, lets time pass, and does one deed. Returns what differs from its rehearsal.
+    /// Sells something now and then, lets time pass, and does one deed. Returns how the deed differs from its
+    /// rehearsal.
     func step(_ seen: inout [String: Int]) throws -> String? {
         front.service.clock.advance(byMilliseconds: Int64(random.next() % 200) * 3_600_000)
         _ = try front.service.publishBoundaries()
@@ -87,7 +88,7 @@ private final class RehearsedLife {
         front.send(deed.method, "/v1/\(deed.path)\(query)", deed.body, key: front.admin)
     }
 
-    /// Keeps in mind who holds what.
+    /// Remembers who holds what.
     private func follow(_ kind: String, _ deed: Deed) {
         let parts = deed.path.split(separator: "/").map(String.init)
         let other = deed.body.firstMatch(of: /"(to|into)":"(u[0-9])"/).map { String($0.2) }
@@ -181,7 +182,7 @@ private final class RehearsedLife {
         ])
     }
 
-    /// The grant of a rehearsal has no id yet.
+    /// The JSON without the id of a rehearsal's grant, which has none yet.
     private func unnamed(_ json: JSON) -> String {
         json.text.replacing(/"grant":"g_[a-z0-9]*"/, with: #""grant":"g""#)
     }

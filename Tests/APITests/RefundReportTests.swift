@@ -111,7 +111,7 @@ struct RefundReportTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer = 'u2'
             """)
-        // An instance that has seen neither.
+        // This instance has seen neither of the two.
         let other = try TestService(beside: front.service)
         let list = try front.send("GET", "/v1/refund_requests", through: other).json
         #expect(list["requests"]?.array?.map { $0["customer"]?.string } == ["u1"])
@@ -166,7 +166,7 @@ struct RefundReportTests {
         let reports = front.service.refundReports()
         sent.fail(.unavailable("it answered 500"))
         #expect(try report(reports) == ["store_unavailable"])
-        // It rests, and is tried again.
+        // The app rests, and is tried again.
         #expect(try report(reports) == [] && sent.calls.count == 1)
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
         #expect(try report(reports) == [] && sent.calls.count == 2)
@@ -199,7 +199,7 @@ struct RefundReportTests {
         sent.fail(.refused(code: 4_000_036, message: "Invalid delivery status."))
         #expect(
             try report()
-                == ["refused: The store refuses it: Invalid delivery status. (4000036)"])
+                == ["refused: The store refuses the request: Invalid delivery status. (4000036)"])
         #expect(try report() == [] && sent.calls.count == 1)
         #expect(try listed() == 0)
     }
@@ -223,7 +223,7 @@ struct RefundReportTests {
         _ = front.submit(skin)
         ask(of: skin)
         #expect(try report() == [] && sent.calls == [])
-        // It is listed, to be answered by hand.
+        // The request is listed, so that people can answer it by hand.
         let listed = try front.send("GET", "/v1/refund_requests").json["requests"]?.array
         #expect(listed?.map { $0["delivered"] ?? true } == [.null])
         front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
@@ -243,7 +243,7 @@ struct RefundReportTests {
         sent.fail(.unavailable("it answered 500"))
         #expect(try report(reports) == ["store_unavailable"])
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
-        // The consent is withdrawn during a run that has already read the setting.
+        // Support withdraws the consent during a run that has already read the setting.
         var intake = front.service.intake
         let ledger = intake.ledger
         intake.ledger = TappedLog(
@@ -337,7 +337,7 @@ struct RefundReportTests {
             "CONSUMPTION_REQUEST", id: "n8", at: front.daysAgo(0),
             transaction: other.transaction(foreign), reason: "UNSATISFIED")
         #expect(front.notify(asked).status == 200)
-        // Like the job's two threads: one hangs, and the other continues.
+        // Works like the job's two threads: one hangs, and the other continues.
         let reports = front.service.refundReports()
         let news = Monitor<[String]?>(nil)
         startThread("reports", .usual) {

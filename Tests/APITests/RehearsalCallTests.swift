@@ -92,7 +92,7 @@ struct RehearsalCallTests {
         ]
     }
 
-    /// What reads answer about a customer. The grant in a rehearsal has no id yet.
+    /// What reads answer about a customer, without the id of a rehearsal's grant, which has none yet.
     private func answers(of customer: String) throws -> String {
         let read = try front.send("GET", "/v1/customers/\(customer)/entitlements").json
         let balances = try front.send("GET", "/v1/customers/\(customer)/balances").json
@@ -180,7 +180,7 @@ struct RehearsalCallTests {
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "deed \(number)")
             #expect(done.status < 300, "\(deed.path): \(done.text)")
-            // The same call again is the same request, although the customer's version has changed.
+            // The same call is the same request, although the customer's version has changed.
             let again = front.send(
                 deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "deed \(number)")

@@ -10,7 +10,7 @@ import Testing
 import Threading
 
 /// A second store, known only to its adapter and its client. It signs nothing: back ends submit
-/// tokens, and the store is asked what each of them means.
+/// tokens, and the store says what each token means.
 private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
     private static let token = EvidenceKind(.google, "token", by: .word)
     private static let answer = EvidenceKind(.google, "token_answer", by: .connection)
@@ -62,7 +62,7 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
 
     func bare(_ raw: RawEvidence) -> RawEvidence { raw }
 
-    /// A token is the app's name and a word after a slash.
+    /// Reads a token, which is the app's name, a slash and a word.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         let parts = String(decoding: raw.bytes, as: UTF8.self).split(separator: "/")
         guard parts.count == 2, let app = try? AppID(String(parts[0])) else {
@@ -74,7 +74,7 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
 
     func standing(ofSigner raw: RawEvidence) -> SignerStanding { .missing }
 
-    /// It answers later, from a thread of its own; a token that begins with "slow", not in time.
+    /// Answers later, from a separate thread. Answers too late for a token that begins with "slow".
     func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<StoreVerdict> {
@@ -177,7 +177,7 @@ struct SecondStoreTests {
         return (response.status, try JSON.read(Array(response.body)))
     }
 
-    /// Hands a token in, which is judged while the call waits.
+    /// Submits a token, which is judged while the call waits.
     private func buy() throws {
         let answer = try hand(in: "com.example.game/t1")
         #expect(answer.status == 200)
@@ -235,7 +235,7 @@ struct SecondStoreTests {
         let finished = try service.reconcile(wish, over: intake)
         #expect(finished.isSound, "\(finished.errors)")
         #expect(finished.steps[.subscriptions]?.mended == 1)
-        // It can only be asked for the status of a subscription.
+        // The store offers only the status of a subscription.
         #expect(try store.asked == [.standings(of: TransactionID("t1"))])
         #expect(try purchases().first?.newest?.expires == renewed)
     }
@@ -248,7 +248,7 @@ struct SecondStoreTests {
         let part = try call(
             "PUT", "\(path)?store=google", ["credentials": ["account": "a"]])
         #expect(part.status == 400)
-        #expect(part.json["detail"]?.string?.contains(#""account", "account_key" go"#) == true)
+        #expect(part.json["detail"]?.string?.contains(#""account", "account_key" belong"#) == true)
         let foreign = try call("PUT", path, ["credentials": ["account": "a"]])
         #expect(foreign.json["code"] == "unknown_member")
         #expect(try call("PUT", "\(path)?store=amazon", [:]).json["member"] == "store")

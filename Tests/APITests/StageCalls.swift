@@ -4,7 +4,7 @@ import Minting
 import TestSupport
 
 extension Stage {
-    /// The call as it is sent.
+    /// The call in the form in which it is sent.
     func request(
         _ row: Row, about other: Environment? = nil
     ) -> (method: String, target: String, body: String) {
@@ -23,7 +23,7 @@ extension Stage {
             }
         }
         if row.call.hasSuffix("/receipts") || row.call.hasSuffix("/restore") {
-            // Evidence itself says where it belongs.
+            // The evidence itself says to which environment it belongs.
             let sale = Sale("77", "level2", .nonConsumable, at: front.daysAgo(2))
             body = front.signed([sale], by: environment).text
         }

@@ -5,8 +5,8 @@ import Minting
 import TestSupport
 import Testing
 
-/// The claims of the security page about keys: each stolen key tries everything that it must not
-/// do, and what it can.
+/// Tests the security page's claims about keys: each stolen key tries everything that it must not
+/// do, and everything that it can.
 extension AuthorizationTests {
     /// Where every shard of the log ends.
     private func ends() throws -> String {
@@ -47,7 +47,7 @@ extension AuthorizationTests {
             "51", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
         #expect(front.submit(bought, for: "anybody").status == 200)
         #expect(try front.isActive("pro", for: "anybody") == true)
-        // The same, signed by someone other than the store.
+        // The same statement, signed by someone other than the store.
         let lie = Sale("52", "level2", .nonConsumable, at: front.daysAgo(1))
         let forged = Payload.transaction.signed(by: MintedChain(.transactions))
         let cut = String(front.store.transaction(lie).dropLast(4)) + "AAAA"
@@ -109,7 +109,7 @@ extension AuthorizationTests {
             """
         #expect(try database.number("select count(*) from public.before") > 5)
         #expect(try database.number(changed) == 0)
-        // Everything it did is in the log, with the key as actor.
+        // Everything that the key did is in the log, with the key as actor.
         let own = """
             select count(*) from deed.events as e where e.actor like 'key:%' and not exists (
                 select from public.before as b where b.shard = e.shard and b.seq = e.seq

@@ -61,7 +61,7 @@ struct StoreCheckTests {
             default: return [SendAttempt(at: nil, result: "SUCCESS", hasArrived: true)]
             }
         }
-        // This evidence is not a notification, which is checked last.
+        // This evidence is not a notification, which the last step detects.
         #expect(steps.suffix(2) == ["arrived true", "verified false"] && questions == 4)
         let (late, most) = try check { _ throws(StoreTrouble) in
             throw unknown

@@ -42,7 +42,7 @@ struct Storefront {
         if reply.status != status { throw Unexpected(answer: reply.text) }
     }
 
-    /// This many days before the service's clock, on a full second.
+    /// The instant this many days before the service's clock, on a full second.
     func daysAgo(_ days: Int64) -> Instant {
         service.clock.now.advanced(byMilliseconds: -days * 86_400_000)
     }
@@ -82,7 +82,7 @@ struct Storefront {
         try IntakeWorker(Submissions(service.intake, apps: service.apps)).work()
     }
 
-    /// What the store posts.
+    /// Delivers a notification's body, as the store does.
     func notify(_ body: String, through other: TestService? = nil) -> Reply {
         (other ?? service).send("POST", "/v1/stores/apple/notifications", body: body)
     }

@@ -24,7 +24,7 @@ struct StrangerTests {
     private func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
-        // Names the client, so a test can act as many.
+        // Names the client, so that one test can act as many clients.
         settings.trustedProxies = TrustedProxies("127.0.0.1") ?? .none
         change(&settings)
         return try Server(settings, metrics: front.service.metrics, front.service.router)
@@ -56,7 +56,7 @@ struct StrangerTests {
             transaction: front.store.transaction(sale))
     }
 
-    /// Signed under an unknown root, each time with a new leaf.
+    /// Evidence under an unknown root, each time with a new leaf.
     private func forged(for app: String = Payload.bundleID) -> String {
         let payload = Payload.notification(bundleID: app)
         return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
@@ -68,7 +68,7 @@ struct StrangerTests {
         var elsewhere = front.store
         elsewhere.bundleID = "com.example.elsewhere"
         let stores = [front.store, elsewhere]
-        // The certificates of a genuine one, which anyone can copy, and some of a stranger's own.
+        // Some have a genuine notification's certificates, which anyone can copy, and some a stranger's.
         let copied = stores.map { store in
             String(store.notification("TEST", id: "1", at: front.daysAgo(0)).dropLast(12))
                 + #"AAAAAAAAAA"}"#
@@ -105,9 +105,9 @@ struct StrangerTests {
             }
         }
         let found = Set(statuses.withLock { $0 })
-        // The clock stands still, so only what is allowed at once is checked.
+        // The clock stands still, so only as many are checked as are allowed at once.
         #expect(found == [401, 429], "\(found)")
-        // The genuine one had an unknown signer as well.
+        // The genuine notification also had an unknown signer.
         #expect(statuses.withLock { $0 }.count { $0 == 401 } == 59)
         for number in 2..<12 {
             #expect(try post(Self.notifications, genuine(number), to: server)?.status == 200)
@@ -139,7 +139,7 @@ struct StrangerTests {
             try post(Self.notifications, changed, from: "192.0.2.7", to: server)?.status
         }
         #expect(statuses == Array(repeating: 401, count: 60))
-        // A genuine one from there is still accepted.
+        // A genuine notification from that address is still accepted.
         #expect(
             try post(Self.notifications, genuine(2), from: "192.0.2.7", to: server)?.status == 200)
     }
@@ -153,13 +153,13 @@ struct StrangerTests {
         #expect(!isTrusted("192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.8"))
-        // As many genuine ones as are allowed.
+        // Sends as many genuine notifications as are allowed.
         for _ in 0..<1000 {
             let entry = gate.enter(from: "192.0.2.7")
             #expect(entry.isTrusted)
             gate.noteGenuine(entry)
         }
-        // No matter how the others ended: a bad signature, an unknown app, no JSON.
+        // The end of the others does not matter: a bad signature, an unknown app, no JSON.
         #expect((0..<201).map { _ in isTrusted("192.0.2.7") }.count { $0 } == 200)
         #expect(!isTrusted("192.0.2.7") && isTrusted("192.0.2.8"))
         front.service.clock.advance(byMilliseconds: 1000)
@@ -282,7 +282,7 @@ struct StrangerTests {
         let found = lines.withLock { Array($0.dropFirst(60)) }
         #expect(found.count == 2)
         #expect(found.first?.contains(#""address":"192.0.2.1","count":1"#) == true)
-        // Each of the sixty came twice more. Of the others, every one counts.
+        // Each of the sixty addresses came twice more. Every other address counts.
         let sum = 1940 * 3 + 60 * 2
         #expect(found.last?.contains(#""addresses":2000,"count":\#(sum)"#) == true)
     }

@@ -56,7 +56,7 @@ struct SubmissionCallTests {
         #expect(
             items.map { $0["index"]?.integer } == [0, 1, 2, 3]
                 && items.map { $0["purchase"]?.string } == ["apple:20", "apple:10", nil, nil])
-        // The receipt already reported the installation.
+        // The receipt has already reported the installation.
         #expect(try reply.outcomes == ["recorded", "recorded", "refused", "already_known"])
         #expect(items[2]["code"]?.string != nil && items[2]["detail"]?.string != nil)
         #expect(try front.isActive("level2") == true)
@@ -117,7 +117,7 @@ struct SubmissionCallTests {
         #expect(front.submit(evidence, idempotencyKey: "k").text == first.text)
         #expect(front.submit(level, idempotencyKey: "k").code == "idempotency_mismatch")
         #expect(front.submit(evidence, restore: true, idempotencyKey: "k").status == 422)
-        // Another customer's key with the same name is a different one.
+        // Another customer's key with the same name is a different key.
         #expect(front.submit(month, for: "u2", idempotencyKey: "k").status == 200)
     }
 
@@ -200,7 +200,7 @@ struct SubmissionCallTests {
         let tested = front.send("GET", "/v1/customers/u1/entitlements?environment=sandbox")
         #expect(try tested.json["entitlements"]?["level2"]?["active"]?.bool == true)
         #expect(try front.events() == ["purchase.made", "balance.credited"])
-        // The same transaction ids are other purchases in production.
+        // In production, the same transaction ids belong to other purchases.
         #expect(try front.submit(level).outcomes == ["recorded"])
         let answered = front.submit(
             [
@@ -275,7 +275,7 @@ struct SubmissionCallTests {
                 == #"[{"purchase":"apple:20","transaction":"20","outcome":"recorded","#
                 + #""code":null,"detail":null}]"#)
         #expect(try front.isActive("level2") == true)
-        // The store has judged it. A repetition does not wait again, and no other customer gets it.
+        // The store has judged the receipt. A repetition does not wait again, and no other customer gets it.
         let known = front.submit(["receipt": .string(receipt)])
         #expect(try known.status == 200 && known.outcomes == ["already_known"])
         let other = front.submit(["receipt": .string(receipt)], for: "u2")

@@ -112,7 +112,7 @@ struct SupportKeyTests {
         #expect(change(near, #""for_ever":true"#).code == "support_limit")
         #expect(change(near, #""for":"P30D""#).status == 200)
         #expect(revoke(near).status == 200)
-        // Once no more than that is left, support may do it.
+        // Once the rest is within the limit, support may change the grant.
         front.service.clock.advance(byMilliseconds: Self.day)
         #expect(change(far, #""for":"P20D""#).status == 200)
         #expect(revoke(far).status == 200)
@@ -191,7 +191,7 @@ struct SupportKeyTests {
         let level = Sale("2", "level2", .nonConsumable, at: front.daysAgo(1))
         let waiting = Sale(
             "9", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
-        // Submitted: transactions, renewal info, a receipt, an installation.
+        // Submitted by the back end: transactions, renewal info, a receipt, an installation.
         let evidence: JSON = [
             "signed_transactions": [
                 .string(store.transaction(month)), .string(sandbox.transaction(level)),
@@ -224,7 +224,7 @@ struct SupportKeyTests {
         for (path, body) in moves {
             #expect(front.send("POST", path, body, key: front.admin).status == 200, "\(path)")
         }
-        // An admin does see it in each customer's events.
+        // An admin does see the price in each customer's events.
         for path in ["/v1/events", "/v1/customers/u1/events", "/v1/customers/u2/events"] {
             #expect(front.send("GET", path, key: front.admin).text.contains("48151623"), "\(path)")
         }

@@ -109,7 +109,7 @@ struct SurfaceTests {
         for path in ["/plainer", "/pages/nowhere", "/v1/nowhere", "/"] {
             #expect(try JSON.read(ask("GET", path, []).text)["code"]?.string == "route_unknown")
         }
-        // Also for refusals by the server itself.
+        // The same holds for refusals by the server itself.
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let server = try Server(settings, metrics: Metrics(), router)
@@ -135,7 +135,7 @@ struct SurfaceTests {
         #expect(
             ask("GET", "/pages/guide/1/about", [], query: "in=en").text == #"["1","en"]"#)
         #expect(ask("GET", "/pages/guide/1/about", [], query: "inn=en").status == 400)
-        // A file that takes no parameters is served whatever the query says.
+        // A file without parameters is served whatever the query says.
         #expect(ask("GET", "/pages/style.css", [], query: "v=2").status == 200)
         let broken = ask("GET", "/pages/guide/1/%zz", [])
         #expect(broken.status == 400)

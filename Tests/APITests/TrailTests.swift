@@ -34,7 +34,7 @@ struct TrailTests {
         return try #require(try reply.json["entries"]?.array, "\(reply.text)")
     }
 
-    /// Puts acts a second apart.
+    /// Moves the clock, so that acts are a second apart.
     private func tick() { front.service.clock.advance(byMilliseconds: 1000) }
 
     @Test("Each act is shown with who, why, for which case, and where the log has it")
@@ -71,7 +71,7 @@ struct TrailTests {
         #expect(actions[2] == "grant.given")
         #expect(actions.contains("catalog.changed") && actions.contains("app.set"))
         #expect(entries[0]["reason"] == "moved" && entries[0]["ticket"] == "T-2")
-        // People at the command line are called cli:…; the test's own sender is neither.
+        // People at the command line are called cli:…, and the test's own sender is neither.
         #expect(!actions.contains("key.revoked"))
         let sender = Sender(actor: try Actor("cli:ann"), idempotencyKey: nil)
         _ = try front.service.ledger.perform(
@@ -156,7 +156,7 @@ struct TrailTests {
         "Pages have every entry once, in order, whatever their size", arguments: [1, 2, 3, 7, 100])
     func pages(_ size: Int) throws {
         for number in 0..<9 {
-            // Some at the same instant in different shards, both acts and refusals.
+            // Some acts and refusals share an instant in different shards.
             if number % 3 == 0 { tick() }
             #expect(give("u\(number)").status == 201)
             #expect(give("u\(number)", entitlement: "level2").status == 403)

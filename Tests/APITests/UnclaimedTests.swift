@@ -98,8 +98,7 @@ struct UnclaimedTests {
 
     @Test("A command sees earlier decisions of the same batch")
     func oneBatch() throws {
-        // Many purchases at once under one customer's token, reported and registered again and
-        // again.
+        // Many purchases arrive at once under one customer's token, which is registered again and again.
         inParallel(24) { lane in
             if lane % 6 == 0 {
                 _ = register()

@@ -171,7 +171,7 @@ struct UnknownProductTests {
     func damagedRow() throws {
         _ = front.submit(gems("1"))
         _ = try put(Self.withGems)
-        // It sorts first and has a row that no release writes.
+        // This customer sorts first and has a row that no release writes.
         try front.service.database.run(
             """
             insert into deed.projects (project, created_at, catalog_version) values ('a', 0, 1);
@@ -190,7 +190,7 @@ struct UnknownProductTests {
     func oneFaults() throws {
         _ = front.submit(gems("1"))
         _ = try put(Self.withGems)
-        // It sorts first, and nothing can be written to it.
+        // This customer sorts first, and nothing can be written to its stream.
         try front.service.database.run(
             """
             insert into deed.projects (project, created_at, catalog_version) values ('a', 0, 1);

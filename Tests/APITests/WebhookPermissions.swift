@@ -1,7 +1,7 @@
 import Core
 
 extension Stage {
-    /// Calls about webhooks, for one that does not exist.
+    /// Calls about a webhook that does not exist.
     static let webhooks: [Row] = {
         let one = "/v1/webhooks/{webhook}"
         func row(_ call: String, _ body: String = "") -> Row {

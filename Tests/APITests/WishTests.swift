@@ -16,7 +16,7 @@ struct WishTests {
         try service.keys.reload()
     }
 
-    /// What the router does first with a call whose key is in memory.
+    /// The router's first step for a call whose key is in memory.
     private func begin(_ method: String, _ path: String, _ body: String) -> Answer {
         service.router.answer(
             Request(

@@ -85,7 +85,7 @@ struct AnswerCacheTests {
         #expect(try over.json["entitlements"]?["pro"]?["active"]?.bool == false)
         #expect(try over.json["next_change"]?.isNull == true)
         #expect(try atOnce(path).text == over.text)
-        // A clock that is set back finds what held at that time.
+        // A clock that is set back finds the answer of that time.
         service.clock.advance(byMilliseconds: -1)
         #expect(try get(path).json["entitlements"]?["pro"]?["active"]?.bool == true)
     }
@@ -283,7 +283,7 @@ struct AnswerCacheTests {
         #expect(stale.status == 200)
         #expect(stale.text == fresh.text)
         #expect(stale.header("Deed-Stale") != nil)
-        // One read per second still asks the database.
+        // One read per second still queries the database.
         #expect(
             eventually(within: 10_000) {
                 let read = get(path)

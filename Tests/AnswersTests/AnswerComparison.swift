@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Two instances on one database, a key to both, and customers who buy in the bazaar.
+/// Two instances on one database, a key for both, and customers who buy in the bazaar.
 func makeBazaar(customers: Int) throws -> ([TestService], NewKey, [Core.Stream]) {
     let first = try TestService()
     let services = [first, try TestService(beside: first)]
@@ -14,7 +14,7 @@ func makeBazaar(customers: Int) throws -> ([TestService], NewKey, [Core.Stream])
     return (services, key, try (0..<customers).map { try Stream.test("customer \($0)") })
 }
 
-/// Compares what two instances answer, from memory and from the database, with the naive model.
+/// Compares two instances' answers, from memory and from the database, with the naive model.
 struct AnswerComparison {
     private let services: [TestService]
     private let key: NewKey
@@ -28,15 +28,14 @@ struct AnswerComparison {
         "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
     }
 
-    /// Expects these answers at the clock's instant. The SQL function is asked about one
-    /// environment, which is all that it knows.
+    /// Expects these answers at the clock's instant. The SQL function knows only one environment,
+    /// so it is asked about one.
     func expect(
         _ naive: [String: NaiveModel.Answer], inSQL plain: [String: NaiveModel.Answer],
         of stream: Core.Stream, _ context: String
     ) throws {
         let path = path(of: stream)
-        // Asks first for what was kept for an earlier instant, since a strong answer would replace
-        // it.
+        // Asks first for the answer kept for an earlier instant, because a strong answer would replace it.
         let kept = services[0].send("GET", path, key: key)
         let strong = services[0].send("GET", path + "?consistency=strong", key: key)
         let remembered = services[0].send("GET", path, key: key)
@@ -56,7 +55,7 @@ struct AnswerComparison {
         }
     }
 
-    /// Expects the answers from each instance that is asked to include a position.
+    /// Expects the answer of each instance that is asked to include a position.
     func expect(
         _ naive: [String: NaiveModel.Answer], after position: Position, of stream: Core.Stream,
         _ context: String
@@ -69,7 +68,7 @@ struct AnswerComparison {
         }
     }
 
-    /// The other instance may have kept its answer for its whole lifetime.
+    /// Expects an answer that the other instance may have kept for its whole lifetime.
     private func expectOtherInstance(
         _ naive: [String: NaiveModel.Answer], after position: String, of stream: Core.Stream,
         _ context: String
@@ -98,7 +97,7 @@ extension NaiveModel.Answer {
 }
 
 extension TestService {
-    /// Sells what the random histories are about, on the day before they begin.
+    /// Sells the products of the random histories, on the day before they begin.
     func openBazaar() throws {
         clock.advance(byMilliseconds: at(-1).milliseconds - clock.now.milliseconds)
         try changeProject("bazaar") { state, project throws(Refusal) in

@@ -58,7 +58,7 @@ struct AnswerHistoryTests {
         let comparison = AnswerComparison(services, key: key)
         var recorded: [Core.Stream: [AnyFact]] = [:]
         for (index, stream) in streams.enumerated() {
-            // Some seeds give short histories. Several together give enough to ask about.
+            // Some seeds give short histories. Several together give enough questions.
             let history = (0..<4).flatMap { part in
                 RandomHistory(
                     seed: seed &+ UInt64(4 * index + part), prefix: "\(index)-\(part)-"
@@ -93,11 +93,11 @@ struct AnswerHistoryTests {
     }
 }
 
-/// Writers and readers on two instances, and what the readers were told.
+/// Writers and readers on two instances, and the answers that the readers got.
 private final class Course: Sendable {
     private struct State {
         var writing = 2
-        /// For each customer, the newest position acknowledged by each instance, and by either.
+        /// For each customer, the newest position that each instance has acknowledged, and that either has.
         var written: [[Core.Stream: Position]] = [[:], [:]]
         var readings: [Reading] = []
         var faults: [String] = []
@@ -120,7 +120,7 @@ private final class Course: Sendable {
         for (index, stream) in streams.enumerated() {
             let seed = seed &+ UInt64(index)
             let history = RandomHistory(seed: seed, prefix: "\(index)-").facts
-            // Both instances report all of it, each in its own order.
+            // Both instances report the whole history, each in its own order.
             for (number, fact) in history.shuffled(using: &random).enumerated() {
                 let key = "\(instance)-\(number)"
                 append(on: instance, stream) {
@@ -180,7 +180,7 @@ private struct Reading: Sendable {
     let least: Int64
     let isImmediate: Bool
 
-    /// What is wrong with it according to the customer's log, or `nil`.
+    /// What is wrong with the answer according to the customer's log; `nil` if nothing is.
     func complaint(_ log: [RecordedEvent], catalog: Catalog) -> String? {
         guard let json = try? JSON.read(text),
             let position = json["position"]?.string.flatMap(Position.init),
@@ -190,7 +190,7 @@ private struct Reading: Sendable {
         var customer = CustomerState()
         let known = log.prefix { $0.position.sequence <= position.sequence }
         for recorded in known { customer.apply(recorded.event) }
-        // It may know more than it claims, and never less.
+        // The answer may know more than it claims, but never less.
         for recorded in [nil] + log.dropFirst(known.count).map(Optional.some) {
             if let recorded { customer.apply(recorded.event) }
             if matches(customer, at: at, position, catalog) { return nil }

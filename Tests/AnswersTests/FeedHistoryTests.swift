@@ -34,7 +34,7 @@ struct FeedHistoryTests {
                 try #require(customer), events, changes: changes, "seed \(seed)")
         }
         #expect(compared > 40, "seed \(seed)")
-        // Whatever a reader remembers, and however it is paged, the same is told.
+        // Whatever a reader remembers, and whatever the pages, the same is reported.
         for service in [services[1], try TestService(beside: services[0])] {
             let others = try pages(limit: 1000, of: service)
             let ids = { (event: JSON) in event["id"]?.string ?? "" }
@@ -44,7 +44,8 @@ struct FeedHistoryTests {
         }
     }
 
-    /// Has customers buy, get, lose and move things, while clock and catalog go on; when the catalog changed.
+    /// Lets customers buy, get, lose and move things while the clock and the catalog move on. Returns when the catalog
+    /// changed.
     private func live(_ random: inout SeededGenerator, seed: UInt64) throws -> [Instant] {
         let clock = services[0].clock
         var changes: [Instant] = []
@@ -65,7 +66,7 @@ struct FeedHistoryTests {
             let (service, stream) = (services[number % 2], lives[place].stream)
             if !lives[place].facts.isEmpty {
                 let fact = lives[place].facts.removeFirst()
-                // What was moved away is another customer's.
+                // A purchase that moved away belongs to another customer.
                 _ = Result {
                     try service.ledger.append(
                         .record(AnyFact.facts([fact]), for: stream, key: "f\(number)"))
@@ -101,7 +102,7 @@ struct FeedHistoryTests {
         "/v1/customers/\(stream.replacing(" ", with: "%20"))"
     }
 
-    /// Moves a purchase, where there is one that may be moved.
+    /// Moves a purchase, if one may be moved.
     private func move(from stream: Core.Stream, to other: Core.Stream) {
         let held = services[0].send("GET", path(stream.customer.text), key: key)
         guard let purchases = (try? held.json)?["purchases"]?.array,
@@ -124,7 +125,7 @@ struct FeedHistoryTests {
         }
     }
 
-    /// Joins what is told of a customer; how often that was compared with what reads answer.
+    /// Joins what the feed reports of a customer. Returns how often the result was compared with the answers of reads.
     private func follow(
         _ customer: String, _ events: [JSON], changes: [Instant], _ context: String
     ) throws -> Int {
@@ -147,7 +148,7 @@ struct FeedHistoryTests {
             let (from, to) = (
                 try #require(Instant(text: at)), try #require(Instant(text: recorded))
             )
-            // A read of that instant would follow the catalog that came since.
+            // A read of that instant would follow the catalog that came later.
             if changes.contains(where: { from <= $0 && $0 <= to && from < to }) { continue }
             let reply = services[0].send(
                 "GET", path(customer) + "/entitlements?at=\(at)&known=\(recorded)", key: key)

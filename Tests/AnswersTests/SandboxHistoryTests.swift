@@ -17,14 +17,14 @@ struct SandboxHistoryTests {
         (services, key, streams) = try makeBazaar(customers: 8)
     }
 
-    /// What the stores told of one customer, in either world.
+    /// What the stores reported of one customer, in either environment.
     private struct Told {
         let production: Facts
         let sandbox: Facts
 
         var plain: NaiveModel { NaiveModel(products: naiveBazaar, facts: production) }
 
-        /// The sandbox's purchases beside one's own; who installed what there does not count.
+        /// The customer's own purchases with those of the sandbox. Sandbox installations do not count.
         func merged(from apps: Set<AppID>) -> NaiveModel {
             var facts = production
             facts.transactions += sandbox.transactions.filter { apps.contains($0.app) }
@@ -81,8 +81,8 @@ struct SandboxHistoryTests {
         clock.advance(byMilliseconds: moment - clock.now.milliseconds)
     }
 
-    /// Tells both instances both worlds of a customer, fact by fact in random order, while the
-    /// production answer is read.
+    /// Reports both environments of a customer to both instances, fact by fact in random order,
+    /// while the production answer is read.
     private func tell(
         _ index: Int, seed: UInt64, _ random: inout SeededGenerator
     ) throws -> Told {
@@ -121,7 +121,7 @@ struct SandboxHistoryTests {
         }
     }
 
-    /// Waits until both instances have seen what stands there.
+    /// Waits until both instances have seen the events up to this position.
     private func awaitInstances(_ position: Position) {
         for service in services {
             #expect(
@@ -148,7 +148,7 @@ struct SandboxHistoryTests {
 }
 
 extension SandboxAccess {
-    /// Once more, and apart from Core.
+    /// Whether the customer's sandbox purchases count. Computed here again, independently of Core.
     fileprivate func counts(_ customer: CustomerID) -> Bool {
         switch self {
         case .none: false
@@ -165,7 +165,7 @@ extension NaiveModel {
 }
 
 extension AnyFact {
-    /// The same in the sandbox; every other purchase in another app.
+    /// The same fact in the sandbox, with every other purchase in another app.
     fileprivate var inSandbox: AnyFact {
         func app(_ original: TransactionID) -> AppID {
             let isOther = original.text.utf8.reduce(0) { $0 &+ Int($1) } % 2 == 1

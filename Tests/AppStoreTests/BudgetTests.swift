@@ -44,7 +44,7 @@ struct BudgetTests {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }
         let many = try left(ledgers, .test, at: start)
-        // Five minutes' worth at nine tenths of one call a second.
+        // Five minutes' worth at nine tenths of one call per second.
         #expect((269...272).contains(many), "\(many)")
         #expect(try left(ledgers, .test, at: start) == 0)
         let later = start.advanced(byMilliseconds: 60_000)
@@ -61,7 +61,7 @@ struct BudgetTests {
         #expect(try left([ledger], .test, at: start, of: other) > 5)
         #expect(try left([ledger], .extendAllResult(ProductID("a"), request: "r"), at: start) > 5)
         let sandbox = try left([ledger], .order("a"), .sandbox, at: start)
-        // A tenth of what production has.
+        // A tenth of production's limit.
         #expect((269...272).contains(sandbox), "\(sandbox)")
     }
 

@@ -8,12 +8,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What could not be asked stays known until it was answered, and no run is called sound before.
+/// Tests that failed questions stay known until they are answered, and that no run before that counts as sound.
 @Suite("The nightly run and what it could not read", .serialized, .timeLimit(.minutes(20)))
 struct NightGapTests {
     private static let day: Int64 = 86_400_000
 
-    /// Lives of which the first weeks were told, and nothing of two months behind them.
+    /// Lives of which only the first weeks were reported, and nothing of the two months after that.
     private func overdueNight(
         _ lives: Int = 6, change: (inout Shop) -> Void = { _ in }
     ) throws -> PracticeNight {
@@ -29,7 +29,7 @@ struct NightGapTests {
         _ finished: ReconciliationFinished, _ step: ReconcileStep
     ) -> StepCounts { finished.steps[step] ?? StepCounts() }
 
-    /// A store whose history of notifications reaches back no further than that.
+    /// A store whose history of notifications reaches back no further than this.
     private static func reaching(_ reach: Int64, of night: PracticeNight) -> PracticeNight.Detour {
         let earliest = night.service.clock.now.advanced(byMilliseconds: -reach)
         return { call throws(StoreTrouble) in
@@ -79,7 +79,7 @@ struct NightGapTests {
             }
             #expect(run.errors.count == 1, "\(run.errors)")
             #expect(self.counts(run, .notifications).found > 0)
-            // Of some seeds that day has no notification.
+            // With some seeds, that day has no notification.
             let asksAgain = Mutex(false)
             let next = try night.reconcile([.notifications]) { call throws(StoreTrouble) in
                 if case .notifications(let filter, _) = call, filter.start <= bad, bad < filter.end
@@ -112,7 +112,7 @@ struct NightGapTests {
         }
     }
 
-    /// Answers of the store that are none.
+    /// Useless answers of the store.
     private static let ill: [StoreTrouble] = [
         .unavailable("what answered is not the API"), .unreadable("it is empty"),
         .foreign("signature_invalid"), .refused(byAppStore: 4_000_000, "not today"),
@@ -136,7 +136,7 @@ struct NightGapTests {
             }
             let first = try night.reconcile(steps, detour: ill)
             #expect(!first.isSound && self.counts(first, .subscriptions).mended > 0)
-            // The subscriptions are not due any more; what lies before is still missing.
+            // The subscriptions are no longer due, but what lies before is still missing.
             #expect(try !night.reconcile(steps).isSound)
             #expect(try !night.reconcile(detour: ill).isSound)
             #expect(try !night.reconcile(detour: ill).isSound)
@@ -239,7 +239,7 @@ struct NightGapTests {
             let night = try self.overdueNight()
             let run = try night.reconcile([step], storeCalls: 3)
             #expect(
-                run.errors.count == 1 && run.errors[0].contains("used up its questions"),
+                run.errors.count == 1 && run.errors[0].contains("used up its budget of calls"),
                 "\(run.errors)")
             let next = try night.reconcile([step])
             #expect(next.isSound, "\(next.errors)")

@@ -5,10 +5,10 @@ import JSON
 import TestSupport
 import Testing
 
-/// `DEED_LIVES` says how many lives there are.
+/// `DEED_LIVES` sets the number of lives.
 @Suite("The nightly run after lost notifications", .serialized, .timeLimit(.minutes(20)))
 struct NightTests {
-    private let lives = ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 100
+    private let lives = givenCount("DEED_LIVES", or: 100)
 
     private func counts(
         _ finished: ReconciliationFinished, _ step: ReconcileStep
@@ -33,7 +33,7 @@ struct NightTests {
             #expect(
                 night.states().isSuperset(of: ["active", "grace", "retry", "ended", "revoked"]))
             #expect(self.counts(first, .notifications).found > Int64(self.lives) / 4)
-            // Of histories a rehearsal asks for none: it counts the customers.
+            // A rehearsal requests no histories: it only counts the customers.
             for step in ReconcileStep.allCases where step != .history {
                 #expect(
                     self.counts(rehearsed, step).found == self.counts(first, step).found, "\(step)")
@@ -47,7 +47,7 @@ struct NightTests {
         }
     }
 
-    /// What goes wrong with the answers on the way of the run that follows an outage.
+    /// The troubles that the answers meet in the run after an outage.
     private static let unsteady =
         #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"seed":4}"#
 
@@ -57,7 +57,7 @@ struct NightTests {
     func unheard() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "night after a week unheard"))
-            // Of random lives alone, it may be that none misses anything.
+            // Among random lives alone, it may be that none lacks anything.
             let night = try PracticeNight(lives: self.lives * 2 / 5, ofEachState: true, &random)
             try night.pass(days: 80)
             night.cutOff(true)
@@ -90,7 +90,7 @@ struct NightTests {
         }
     }
 
-    /// One reconciliation makes up for what is missing, and the next finds nothing.
+    /// Expects one reconciliation to find everything that is missing, and the next one to find nothing.
     private func expectOneNightSuffices(_ night: PracticeNight, onTheWay trouble: String) throws {
         #expect(try !night.complaints().isEmpty)
         try night.suffer(trouble)
@@ -136,7 +136,8 @@ struct NightTests {
             try night.suffer(#"{"internal_error":1,"seed":4}"#)
             let failing = try night.reconcile()
             #expect(!failing.isSound)
-            #expect(failing.notes.contains { $0.contains("com.example.other: It was left out") })
+            #expect(
+                failing.notes.contains { $0.contains("com.example.other: The app was left out") })
             #expect(
                 failing.errors.contains {
                     $0.hasPrefix(

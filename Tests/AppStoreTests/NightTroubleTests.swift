@@ -7,11 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What one thing that goes wrong leaves undone, and what not.
+/// Tests what a single trouble leaves undone, and what it does not.
 @Suite("The nightly run in trouble", .serialized, .timeLimit(.minutes(20)))
 struct NightTroubleTests {
-    /// Lives of which the first weeks were told, and nothing of two months behind them. Some go on renewing,
-    /// whatever becomes of the random ones.
+    /// Lives of which only the first weeks were reported, and nothing of the two months after that.
+    /// Some keep renewing, whatever the random ones do.
     private func overdueNight(_ lives: Int = 6) throws -> PracticeNight {
         var random = SeededGenerator(seed: printedSeed(of: "night in trouble"))
         let night = try PracticeNight(lives: lives, ofEachState: true, &random)
@@ -80,7 +80,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// An environment rejects the key; the other one answers.
+    /// Rejects the key in one environment, while the other one answers.
     private static func refuse(_ refusing: Environment, _ intake: inout Intake) {
         intake.detour { _, environment throws(StoreTrouble) in
             if environment == refusing { throw .unauthorized }
@@ -136,7 +136,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// As if the key were one of another app.
+    /// Acts as if the key belonged to another app.
     private static let strange: PracticeNight.Detour = { call throws(StoreTrouble) in
         if case .notifications = call { return nil }
         throw .refused(byAppStore: 4_040_010, "unknown")
@@ -166,7 +166,7 @@ struct NightTroubleTests {
                 #expect(run.errors.contains { $0.contains("knows none of") }, "\(run.errors)")
                 #expect(self.counts(run, .history).lookedAt == customers)
             }
-            // Of one of them something is known to be missing.
+            // Data about one of these customers is known to be missing.
             try night.service.database.run(
                 """
                 update deed.history_questions set obstacle = 'something'
@@ -191,7 +191,7 @@ struct NightTroubleTests {
             let night = try self.overdueNight()
             let marked = Mutex(0)
             #expect(try night.reconcile([.subscriptions]).isSound)
-            // Again two months of which nothing was told.
+            // Another two months pass without a report.
             try night.pass(days: 63)
             let second = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
                 guard case .history(_, _, after: .some) = call else { return nil }
@@ -217,7 +217,7 @@ struct NightTroubleTests {
             #expect(refused.withLock { $0 } > 0)
             #expect(first.errors.contains { $0.contains("no history") }, "\(first.errors)")
             #expect(self.counts(first, .subscriptions).mended > 0)
-            // Nothing of what it signed was thrown away: nothing is due any more.
+            // None of the signed statements was thrown away: nothing is due any more.
             #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.lookedAt == 0)
         }
     }
@@ -269,7 +269,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// Pages without an end, and no calls without a page.
+    /// Pages without an end, and counts for all calls.
     private final class EndlessPages: Sendable {
         let asked = Atomic(0)
 
@@ -289,7 +289,7 @@ struct NightTroubleTests {
                 guard case .notifications = call else { return nil }
                 return pages.page()
             }
-            // What was read before is recorded: the sentence claims nothing about that.
+            // Pages that were read before are recorded. The sentence claims nothing about them.
             #expect(
                 failing.errors == [
                     "notifications: com.example.game (3 times): The store's pages repeat, do not end or take "
@@ -342,7 +342,7 @@ struct NightTroubleTests {
     func blockedShard() async throws {
         try await aside {
             let night = try self.overdueNight()
-            // One who misses something.
+            // A customer with missing data.
             let shard = try Self.shard(of: try #require(try night.complaints().first))
             try night.service.database.run(
                 """
@@ -354,7 +354,7 @@ struct NightTroubleTests {
                 """)
             let first = try night.reconcile([.notifications, .subscriptions])
             #expect(
-                first.errors.contains { $0.contains("An event lies beyond the head") },
+                first.errors.contains { $0.contains("lies beyond its shard's head") },
                 "\(first.errors)")
             let left = try night.complaints().map { try Self.shard(of: $0) }
             #expect(Set(left) == [shard])

@@ -14,7 +14,7 @@ import Telemetry
 import TestSupport
 import Threading
 
-/// Keys take their time: every test of a run shares these.
+/// The roots that all tests of a run share, because making keys takes time.
 let practice = Authority()
 let opening = Instant(milliseconds: 1_706_695_200_000)
 
@@ -46,7 +46,7 @@ final class ServedPractice: Sendable {
     }
 }
 
-/// A store that gives each request the same kind of answer, and counts.
+/// A store that gives each request the same kind of answer, and counts the requests.
 final class CannedStore: Sendable {
     private let server: Server
     init(_ answer: @escaping @Sendable (_ count: Int, _ path: String) -> Response) throws {
@@ -80,7 +80,7 @@ final class CannedStore: Sendable {
     var count: Int { counter.value }
 }
 
-/// The client with what a test gives it: credentials, hosts, and a budget without end.
+/// The client with a test's credentials, hosts, and an endless budget.
 final class Asking: Sendable {
     let app: StoreApp
     let courier: Courier
@@ -127,7 +127,7 @@ final class Asking: Sendable {
         try client.ask(call, about: app, in: environment)
     }
 
-    /// Why a call comes to nothing.
+    /// Why a call fails; `nil` if it does not.
     func trouble(_ call: StoreCall) -> StoreTrouble? {
         do throws(StoreTrouble) {
             _ = try ask(call)
@@ -139,13 +139,13 @@ final class Asking: Sendable {
 }
 
 extension Authority {
-    /// What an app shows the store to be heard.
+    /// The credentials with which an app authenticates to the store.
     func key(pem: String? = nil) -> [String: String] {
         ["issuer_id": issuer, "key_id": keyID, "key": pem ?? apiKey.pem]
     }
 }
 
-/// A line over the network that has no limit, but for the pauses that the store wants.
+/// A line over the network without limits, except the pauses that the store requests.
 private final class AskingLine: StoreLine {
     private let credentials: StoreCredentials
     private let courier: Courier

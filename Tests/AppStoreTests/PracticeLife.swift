@@ -3,10 +3,10 @@ import Foundation
 import JSON
 import Practice
 
-/// Some months of one customer, and what the store's books come to.
+/// Some months of one customer, and the resulting books of the store.
 struct PracticeLife: Sendable {
     static let days = 110
-    /// How long it is, in days.
+    /// The length of the life in days.
     private var days = PracticeLife.days
     let customer: String
     let token: String
@@ -64,7 +64,7 @@ struct PracticeLife: Sendable {
         if number.isMultiple(of: 3) { buy("season", 60) }
     }
 
-    /// A life of which each step is known.
+    /// Creates a life whose steps are all known.
     private init(_ number: Int, _ name: String, _ steps: (inout PracticeLife) -> Void) {
         self.init(customer: "told-\(name)", number: number)
         steps(&self)
@@ -78,8 +78,8 @@ struct PracticeLife: Sendable {
             + String(repeating: "0", count: 12 - digits.count) + digits
     }
 
-    /// Lives that end, after 115 days, in each state that a subscription can be in. Numbers from `first` on
-    /// name them.
+    /// Lives that end, after 115 days, in each state that a subscription can have. Their names are
+    /// numbers from `first` on.
     static func ofEachState(from first: Int) -> [PracticeLife] {
         [
             PracticeLife(first, "grace") {

@@ -11,14 +11,14 @@ import TestSupport
 import Testing
 import Threading
 
-/// Whether Deed answers what the store's books say.
+/// Expects Deed's answers to agree with the store's books.
 func expectTruth(_ night: PracticeNight, _ when: String = "") throws {
     let complaints = try night.complaints()
     #expect(complaints.isEmpty, "\(when) \(complaints)")
 }
 
-/// Deed and a practice store in one process: the store sells to lives and loses notifications, Deed asks it
-/// afterwards over the network. The store's books are the truth.
+/// Deed and a practice store in one process. The store sells to lives and loses notifications, and
+/// Deed asks it afterwards over the network. The store's books are the truth.
 final class PracticeNight: Sendable {
     static let app = Shop.example.app.bundleID
     let service: TestService
@@ -27,11 +27,11 @@ final class PracticeNight: Sendable {
     private let admin: NewKey
     private let backend: NewKey
     private let lives: [PracticeLife]
-    /// The machine's clock, which the store goes by when it wants a pause.
+    /// The machine's clock, which the store uses when it requests a pause.
     let machine = TestClock()
     private let posted: Posted
 
-    /// The bodies that were posted since they were handed on last.
+    /// The bodies posted since they were last passed on.
     private final class Posted: Sendable {
         let bodies = Mutex<[[UInt8]]>([])
         let isCutOff = Atomic(false)
@@ -44,7 +44,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// `count` random lives, and with them, if wanted, those that end in each state.
+    /// Creates `count` random lives and, if wanted, lives that end in each state.
     init(
         lives count: Int, days: Int = PracticeLife.days, ofEachState: Bool = false,
         _ random: inout some RandomNumberGenerator, change: (inout Shop) -> Void = { _ in }
@@ -79,7 +79,7 @@ final class PracticeNight: Sendable {
 
     deinit { server.stop() }
 
-    /// A subscription that stands beside the others, of a group of its own.
+    /// A subscription in a separate group, besides the others.
     private static var extras: Article {
         var article = Article(id: "extras.month", kind: .autoRenewable, price: 990)
         (article.group, article.level, article.period) = ("extras", 1, Wait("P1M"))
@@ -123,12 +123,12 @@ final class PracticeNight: Sendable {
         try service.publishBoundaries()
     }
 
-    /// How many customers have a purchase.
+    /// The number of customers with a purchase.
     func customerCount() throws -> Int64 {
         try service.database.number("select count(distinct customer) from deed.purchases")
     }
 
-    /// Tells the store over its own interface what goes wrong from now on.
+    /// Tells the store over its own interface which faults to cause from now on.
     func suffer(_ text: String) throws {
         var client = try HTTPClient()
         let answer = try client.send(
@@ -140,8 +140,8 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// Has each life of whom nothing arrived hand in one of its transactions, as its app does when it starts:
-    /// nothing else leads to it.
+    /// Lets each life that never arrived submit one of its transactions, as its app does when it
+    /// starts. Nothing else leads to such a life.
     func handInUnknown() throws {
         var client = try HTTPClient()
         for life in lives {
@@ -163,10 +163,10 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// Whether nothing that the store posts arrives.
+    /// Sets whether everything that the store posts is lost.
     func cutOff(_ isCutOff: Bool) { posted.isCutOff.store(isCutOff, ordering: .relaxed) }
 
-    /// Lets days pass in the store and in Deed; what was posted meanwhile comes in parallel.
+    /// Lets days pass in the store and in Deed. Notifications from that time arrive in parallel.
     func pass(days: Int64) throws {
         for passed in stride(from: 0, to: days, by: 10) {
             let step = min(10, days - passed) * PracticeNight.day
@@ -193,7 +193,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// What a call comes to that does not reach the store; `nil` where it does.
+    /// The result of a call that does not reach the store; `nil` for a call that does.
     typealias Detour = @Sendable (StoreCall) throws(StoreTrouble) -> StoreAnswer?
 
     func reconcile(
@@ -214,7 +214,7 @@ final class PracticeNight: Sendable {
         return try service.reconcile(wish, over: intake, progress: progress)
     }
 
-    /// The entitlements of which the last that was published is that they ended.
+    /// The entitlements whose last published change is an end.
     private func publishedAsOver(_ path: String) throws -> Set<String> {
         let events = try call("GET", "\(path)/events?environment=sandbox&limit=1000")["events"]
         return (events?.array ?? []).reduce(into: []) { over, event in
@@ -240,7 +240,7 @@ final class PracticeNight: Sendable {
             """)
     }
 
-    /// A digest of every table but what may be asked of stores, and who runs what.
+    /// A digest of every table except those about calls to stores and about who runs what.
     func tables() throws -> Int64 {
         try service.database.number(
             """
@@ -251,13 +251,13 @@ final class PracticeNight: Sendable {
             """)
     }
 
-    /// Has a customer of the store buy for one of the lives.
+    /// Lets a customer of the store buy for one of the lives.
     func plan(_ scenario: JSON) throws {
         let scenario = try Scenario(scenario.bytes)
         try store.change { world throws(PracticeError) in _ = try world.plan(scenario) }
     }
 
-    /// What differs between Deed and the store's books.
+    /// The differences between Deed and the store's books.
     func complaints() throws -> [String] {
         let world = store.read { $0 }
         return try lives.flatMap { life in
@@ -276,7 +276,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// How the lives' subscriptions stand by the store's books.
+    /// The states of the lives' subscriptions by the store's books.
     func states() -> Set<String> {
         let world = store.read { $0 }
         return lives.reduce(into: []) { $0.formUnion(ToldLife($1, by: world).states) }

@@ -24,7 +24,7 @@ struct ReceiptClientTests {
             environment: environment, tries: tries, formerReason: former, now: machineInstant())
     }
 
-    /// The code of a refusal, or of a reason to wait with a mark in front.
+    /// The code of a refusal, or the code of a reason to wait after a mark.
     private func word(_ judgement: Judgement<ProvenEvidence, Postponement>) -> String {
         switch judgement {
         case .believed(let proven): "believed \(proven.facts.transactions.count)"
@@ -47,7 +47,7 @@ struct ReceiptClientTests {
         let asking = try Asking(served.url, secret: secret)
         let receipt = try served.buy("pro.month").receipt
         _ = try served.buy("level2")
-        // What came after the receipt was made is in the reply.
+        // The reply contains what happened after the receipt was made.
         #expect(word(asking.client.judge(try inquiry(receipt, asking))) == "believed 2")
     }
 
@@ -82,14 +82,14 @@ struct ReceiptClientTests {
         }
         #expect(try judge(5, after: first.reason) == "later: reply_later")
         #expect(try judge(6, after: first.reason) == "reply_later")
-        // However often it was tried for other reasons: a store that was away, a secret that was not set.
+        // The number of tries for other reasons does not matter: a store that was away, a secret that was not set.
         let away = StoreTrouble.unavailable("it answered 500")
         let other = IntakeReason(code: away.code, sentence: away.sentence)
         #expect(try judge(50, after: other) == "later: reply_later")
         #expect(try judge(50, after: nil) == "later: reply_later")
     }
 
-    /// A reply as the store gives it, and with one member that is gone or something else.
+    /// A reply of the store with one member missing or wrong.
     private static let mutilated: [String] = {
         let reply = #"""
             {"status":0,"environment":"Sandbox","receipt":{"receipt_type":"ProductionSandbox",

@@ -62,7 +62,7 @@ struct AskingTests {
         #expect(try proven(told, asking) >= 2)
     }
 
-    /// How many pieces of evidence an answer has, each of them proven.
+    /// The number of pieces of evidence in an answer. Each must be proven.
     private func proven(_ answer: StoreAnswer, _ asking: Asking) throws -> Int {
         let app = TrustedApp(
             id: asking.app.key.id, appleID: nil, environments: [.sandbox, .production])
@@ -125,7 +125,7 @@ struct AskingTests {
             Issue.record("an unknown transaction was known")
             return
         }
-        // A call that names no transaction is of production unless it says so.
+        // A call without a transaction is about production unless it says otherwise.
         #expect(throws: StoreTrouble.self) { try asking.ask(.test) }
         #expect(production.count == 3)
     }

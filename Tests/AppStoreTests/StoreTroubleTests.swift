@@ -92,7 +92,7 @@ struct StoreTroubleTests {
             Issue.record("it was answered")
             return
         }
-        #expect(store.count == 1 && detail.contains("may still have done it"))
+        #expect(store.count == 1 && detail.contains("may have done it anyway"))
     }
 
     @Test(
@@ -189,7 +189,7 @@ struct StoreTroubleTests {
         let asking = try Asking(store.url)
         for _ in 0..<3 { #expect(asking.trouble(.transaction(id)) == .limited(until: hour)) }
         #expect(store.count == 1)
-        // Another call has a limit of its own.
+        // Another call has a separate limit.
         #expect(asking.trouble(.standings(of: id)) == .limited(until: hour))
         #expect(store.count == 2)
     }

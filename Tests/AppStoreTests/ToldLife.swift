@@ -2,7 +2,7 @@ import Core
 import JSON
 import Practice
 
-/// One customer by the store's own books, and what Deed tells otherwise.
+/// One customer by the store's own books, and where Deed says otherwise.
 struct ToldLife {
     private let life: PracticeLife
     private let world: PracticeWorld
@@ -15,12 +15,12 @@ struct ToldLife {
         standings = world.standings(of: life.customer)
     }
 
-    /// The words for how the subscriptions stand.
+    /// The words for the states of the subscriptions.
     var states: Set<String> {
         Set(world.subscriptions(of: life.customer).map(\.phase.rawValue))
     }
 
-    /// Compares everything in the answer that the books know, too.
+    /// Compares everything in the answer that the books also know.
     mutating func compare(_ answer: JSON) {
         compareSubscriptions(answer["subscriptions"]?.array ?? [])
         compareEntitlements(answer["entitlements"]?.object?.members ?? [])
@@ -33,7 +33,7 @@ struct ToldLife {
         if !isRight { complaints.append("\(life.customer): \(text()) at \(world.now.text)") }
     }
 
-    /// Members of Deed's answer beside what they have to be.
+    /// Compares members of Deed's answer with their expected values.
     private mutating func check(_ told: JSON, _ wanted: [(String, JSON)], _ what: String) {
         for (name, value) in wanted {
             let found = told[name] ?? .null
@@ -115,7 +115,7 @@ extension ToldLife {
         return held
     }
 
-    /// When a product that is charged already takes the entitlement away.
+    /// When a product that has already been charged takes the entitlement away.
     private func changeAhead(of subscription: Subscription?, unlocking entitlement: String)
         -> Instant?
     {
@@ -128,7 +128,7 @@ extension ToldLife {
 }
 
 extension Subscription.Phase {
-    /// Deed's word for it.
+    /// Deed's word for the state.
     fileprivate var told: String {
         switch self {
         case .active, .grace, .retry, .revoked: rawValue

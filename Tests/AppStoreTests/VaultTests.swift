@@ -70,7 +70,7 @@ struct VaultTests {
         #expect(throws: StoreTrouble.locked(other.key.id)) {
             try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: other)
         }
-        // An address put beside them sends them nowhere.
+        // An address beside the credentials sends them nowhere.
         try database.run(
             "update deed.store_credentials set app = 'com.example.a', address = 'http://127.0.0.1:9'"
         )
@@ -149,11 +149,11 @@ struct VaultTests {
         var forget = CredentialsChange()
         forget.secrets = change.secrets.mapValues { _ in nil }
         try set(forget, SecretKeyBytes(1))
-        // What is empty needs no key.
+        // Empty credentials need no key.
         #expect(try CredentialVault(ledger, []).credentials(of: app) == StoreCredentials())
         #expect(try CredentialVault(ledger, []).lockedApps() == [])
         try clock.mark(at: now)
-        // Also where the clock was marked behind the vault's back.
+        // The same holds if the clock was marked behind the vault's back.
         let blind = CredentialVault(ClocklessTable(ledger), [SecretKeyBytes(1)])
         #expect(throws: CommandError.fault(.busy)) {
             try blind.change(app, change, at: write, by: Actor("a"), now: now)

@@ -2,12 +2,12 @@ import Testing
 
 @Suite("Dependencies between the targets")
 struct ArrowTests {
-    /// Which of this project's modules each target may import. Arrows point inward; Core imports
-    /// none.
+    /// The modules of this project that each target may import. Arrows point inward, and Core imports none.
     static let allowed: [String: Set<String>] = [
         "Core": [],
         "Auditing": ["Core"],
         "Following": ["Core"],
+        "Wording": ["Core"],
         "JSON": [],
         "CatalogFile": ["Core", "JSON"],
         "Commands": ["CBuild", "Core", "JSON", "Threading"],
@@ -19,43 +19,49 @@ struct ArrowTests {
         "SQL": ["Postgres"],
         "Ledger": [
             "Auditing", "CatalogFile", "Core", "Crypto", "Following", "JSON", "Postgres", "SQL",
-            "Telemetry", "Threading",
+            "Telemetry", "Threading", "Wording",
         ],
         "Machine": ["CProcess"],
         "PrivatePostgres": ["JSON", "Machine", "Postgres", "Telemetry", "Threading"],
         "Answers": ["Core", "Following"],
         "Feed": ["Core", "Following", "Threading"],
-        "Service": ["Auditing", "Core", "Threading"],
+        "Service": ["Auditing", "Core", "Threading", "Wording"],
         "HTTPServer": ["CMicroHTTPD", "CReceive", "Telemetry", "Threading"],
         "Outbound": ["CCurl", "Threading"],
         "StoreAccess": ["Core", "Crypto", "JSON", "Outbound", "Threading"],
-        "AppStore": ["Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess"],
+        "AppStore": [
+            "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Wording",
+        ],
         "PlayStore": [
             "Core", "Crypto", "Evidence", "JSON", "Outbound", "StoreAccess", "Threading",
+            "Wording",
         ],
-        "Delivery": ["Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading"],
+        "Delivery": [
+            "Core", "Crypto", "Feed", "JSON", "Outbound", "Telemetry", "Threading", "Wording",
+        ],
         "OpenAPI": ["COpenAPI"],
         "API": [
             "Answers", "CatalogFile", "Core", "Feed", "HTTPServer", "JSON", "OpenAPI", "Service",
-            "Telemetry", "Threading",
+            "Telemetry", "Threading", "Wording",
         ],
-        "Console": ["API", "Core", "HTTPServer", "JSON", "Service"],
+        "QRCode": ["CQREncode"],
+        "Console": ["API", "Core", "HTTPServer", "JSON", "QRCode", "Service"],
         "Jobs": [
             "Core", "JSON", "Ledger", "Postgres", "PrivatePostgres", "Service", "Telemetry",
-            "Threading",
+            "Threading", "Wording",
         ],
         "Assembly": [
             "API", "Answers", "AppStore", "Console", "Core", "Crypto", "Delivery", "Evidence",
             "Feed", "Following",
             "HTTPServer", "JSON", "Jobs", "Ledger", "Outbound", "PlayStore", "Postgres",
-            "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading",
+            "PrivatePostgres", "Service", "StoreAccess", "Telemetry", "Threading", "Wording",
         ],
         "deed": [
             "API", "Assembly", "Auditing", "CatalogFile", "Commands", "Core", "Crypto", "Delivery",
             "Evidence",
             "Feed", "HTTPServer", "JSON", "Ledger", "Machine", "Outbound", "Postgres",
             "PrivatePostgres",
-            "Service", "StoreAccess", "Telemetry", "Threading",
+            "Service", "StoreAccess", "Telemetry", "Threading", "Wording",
         ],
         "Bench": [
             "CMicroHTTPD", "Core", "Crypto", "Evidence", "HTTPServer", "JSON", "Ledger", "Minting",
@@ -69,7 +75,7 @@ struct ArrowTests {
         "PracticeTool": ["Commands", "Core", "JSON", "Outbound", "Practice", "Threading"],
         "Fuzz": ["CFuzzer", "Core", "Crypto", "Evidence", "JSON", "Minting"],
     ]
-    /// Which of the toolchain's modules a target may import. Core may import none.
+    /// The toolchain modules that a target may import. Core may import none.
     static let toolchain: Set<String> = [
         "Foundation", "Glibc", "Synchronization",
     ]
@@ -79,7 +85,7 @@ struct ArrowTests {
         #expect(SourceTree.targets == Self.allowed.keys.sorted())
     }
 
-    /// Targets that are tested elsewhere, and where.
+    /// Targets whose tests are elsewhere, and where.
     static let testedElsewhere = [
         "Commands": "DeedTests", "Feed": "APITests", "Following": "LedgerTests",
         "Machine": "DeedTests",
@@ -87,7 +93,7 @@ struct ArrowTests {
         "deed": "DeedTests",
         "PracticeTool": "PracticeTests",
     ]
-    /// Run by `scripts/bench` and `scripts/fuzz`.
+    /// Targets that `scripts/bench` and `scripts/fuzz` run.
     static let measuring: Set<String> = ["Bench", "Fuzz"]
 
     @Test(
@@ -110,12 +116,14 @@ struct ArrowTests {
         }
     }
 
-    /// Targets that play a store. Nothing they sign may ever be signed by `deed`.
+    /// Targets that play a store. `deed` must never sign anything that they can sign.
     static let playing: Set<String> = ["Minting", "Practice", "PracticeTool"]
 
     @Test("A C library has one owner")
     func owners() {
-        for library in ["CPostgres", "COpenSSL", "CCurl", "COpenAPI", "CProcess", "CReceive"] {
+        for library in [
+            "CPostgres", "COpenSSL", "CCurl", "CQREncode", "COpenAPI", "CProcess", "CReceive",
+        ] {
             let owners = Set(
                 SourceTree.sources.filter { importedModules($0).contains(library) }.map(\.target)
             ).subtracting(Self.playing)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Words")
 struct PhraseTests {
-    /// Phrases without a subject that acts, or that a native speaker would not use. It is a floor, not the aim.
+    /// Phrases that hide the acting subject, or that no native speaker would use. The list is a minimum, not the aim.
     private static let phrases = [
         "whoever ", "nobody ", "those who ", "so many of", "is told elsewhere",
         "are told elsewhere", "argument too many", "more is waiting than may",
@@ -11,7 +11,7 @@ struct PhraseTests {
         "as often as wanted", "what there is of", "of before it",
     ]
 
-    /// What people read: sources, the parts of the API's description, and pages.
+    /// The texts that people read: sources, the parts of the API's description, and pages.
     private static let texts: [(path: String, text: String)] = {
         let folders = ["Sources/COpenAPI/parts", "docs", "docs/decisions"]
         let listed = folders.flatMap { folder in

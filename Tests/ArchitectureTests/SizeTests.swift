@@ -68,7 +68,7 @@ struct SizeTests {
         }
     }
 
-    /// Lines up to the brace that closes the first one; `nil` if there is no body.
+    /// The number of lines up to the brace that closes the first one; `nil` without a body.
     private func bodyLength(_ lines: ArraySlice<Substring>) -> Int? {
         var depth = 0
         for (count, line) in lines.enumerated() {
@@ -78,7 +78,7 @@ struct SizeTests {
                 if depth < 0 { return nil }
                 if depth == 0, character == "}" { return count + 1 }
             }
-            // A protocol's requirement or a call: there is no body.
+            // A protocol's requirement or a call has no body.
             if depth == 0, count > 12 { return nil }
         }
         return nil
@@ -86,7 +86,7 @@ struct SizeTests {
 }
 
 extension String {
-    /// How many of its lines begin like this.
+    /// The number of lines that begin like this.
     fileprivate func count(of beginning: String) -> Int {
         split(separator: "\n").count { $0.hasPrefix(beginning) }
     }

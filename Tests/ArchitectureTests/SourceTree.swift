@@ -3,12 +3,12 @@ import Foundation
 /// The Swift files of this project, read from disk.
 struct SourceTree {
     struct File: Sendable, CustomStringConvertible {
-        /// Such as `Sources/Core/Events/Event.swift`.
+        /// For example `Sources/Core/Events/Event.swift`.
         let path: String
         let text: String
 
         var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
-        /// Such as `Core`.
+        /// For example `Core`.
         var target: String {
             path.hasPrefix("sql/") ? "SQL" : String(path.split(separator: "/")[1])
         }
@@ -36,7 +36,7 @@ struct SourceTree {
     }
 }
 
-/// Swift text without comments and without the content of strings. Lines stay the same.
+/// Swift text without comments and without the content of strings. The line numbers stay the same.
 func codeOnly(_ text: String) -> String {
     var result: [Character] = []
     var rest = Array(text)[...]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Statements")
 struct StatementTests {
-    /// The files of statements, by name.
+    /// The files with statements, by name.
     private static let files: [String: String] = {
         let paths = ["sql/queries", "sql/tables"].flatMap { folder in
             let files = try? FileManager.default.contentsOfDirectory(
@@ -44,11 +44,11 @@ struct StatementTests {
     private static let following: Set<Substring> = {
         let tables = SourceTree.sources.filter { $0.path.hasPrefix("Sources/Ledger/Tables/") }
         let names = tables.flatMap { $0.text.matches(of: /= Table\(\s*"(\w+)"/).map(\.1) }
-        return Set(names).union(["events", "shards", "{table}"])
+        return Set(names).union(["events", "catalogs", "shards", "{table}"])
     }()
-    /// Statements that bypass the committers: `deed audit --quarantine` moves aside events that are
-    /// not part of the log. A function empties an erased customer's payloads; it works only before
-    /// a recorded erasure and leaves the chain unchanged.
+    /// Statements that bypass the committers. `deed audit --quarantine` moves events that are not
+    /// part of the log. A function empties an erased customer's payloads. It works only before a
+    /// recorded erasure and leaves the chain unchanged.
     private static let past: Set<String> = ["quarantineEvents", "emptyErased"]
 
     /// Functions of the schema that write the log or a table derived from it.
@@ -97,14 +97,13 @@ struct StatementTests {
                 !code.contains(/\b(connection|pool)\b|\btry (list|rows)\(/),
                 "\(file) sends what writes past the committers")
         }
-        // SQL that writes these tables is only in the files of statements. A bench fills its own
-        // database.
+        // Only the files with statements contain SQL that writes these tables. A bench fills its own database.
         for file in SourceTree.sources where !["SQL", "Bench"].contains(file.target) {
             let written = file.text.matches(
                 of: /(?:insert into|update|delete from|copy) (?:deed|\{schema\})\.(\w+)/)
             #expect(Self.following.isDisjoint(with: written.map(\.1)), "\(file) writes by itself")
         }
-        // A single place sends what they produce.
+        // A single place sends the statements.
         let senders = SourceTree.sources.filter { codeOnly($0.text).contains("batch.writes(") }
         #expect(senders.map(\.path) == ["Sources/Ledger/Writing/Committer.swift"])
     }

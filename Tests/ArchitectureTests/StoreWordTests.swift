@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Words of one store")
 struct StoreWordTests {
-    /// Targets that know stores only by what these can do.
+    /// Targets that know stores only by their capabilities.
     static let neutral: Set<String> = [
         "Answers", "API", "Auditing", "Core", "Following", "Jobs", "Ledger", "SQL", "Service",
         "StoreAccess",
@@ -25,7 +25,7 @@ struct StoreWordTests {
         ("receipt-data", "requests are the client's"),
         ("SUCCESS", "whether a notification arrived is told by the client"),
     ]
-    /// Where every store is named: the enumeration, and the default store.
+    /// The places that name every store: the enumeration, and the default store.
     static let names = "Sources/Core/Names/Environment.swift"
 
     @Test(

@@ -46,7 +46,7 @@ final class SeenLogFileTests: Sendable {
         #expect(memory.keep(whole, .synced) == nil)
         #expect(try memory.recall(root, production) == whole)
         #expect(try memory.recall(SHA256.digest([2]), production) == nil)
-        // For a login that may not ask which database this is.
+        // A login that may not ask for the database's identity also works.
         #expect(memory.keep(seen(6, of: nil), .synced) == nil)
         #expect(try memory.recall(root, nil) == seen(6, of: nil))
     }
@@ -63,7 +63,7 @@ final class SeenLogFileTests: Sendable {
         }
         #expect(memory.keep(seen(7, of: production), .quick) == nil)
         #expect(try memory.recall(root, production) == seen(7, of: production))
-        // What was seen before a loss was accepted does not come back.
+        // What was seen before an accepted loss does not come back.
         var accepted = seen(3, of: production)
         accepted.acceptances = [try AcceptanceID("ac_1")]
         #expect(memory.keep(accepted, .synced) == nil)
@@ -87,7 +87,7 @@ final class SeenLogFileTests: Sendable {
     @Test("A copy of the log in another database is compared with it, and does not change it")
     func copied() throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
-        // It lacks what was seen, so this has to be accepted. After that it goes its own way.
+        // The copy lacks what was seen, so the loss must be accepted. After that, the copy goes its own way.
         #expect(try memory.recall(root, copy) == seen(5, of: production))
         var accepted = seen(3, of: copy)
         accepted.acceptances = [try AcceptanceID("ac_1")]
@@ -96,7 +96,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == seen(5, of: production))
     }
 
-    /// Makes every file that a log has look as if it was last written two years ago.
+    /// Makes every file of a log look as if it was last written two years ago.
     private func age(_ log: Digest32) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("seen"))
         for name in names where name.hasPrefix(log.hex.prefix(32)) {
@@ -135,7 +135,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, copy) == seen(5, of: copy))
         #expect(try memory.recall(young, production) != nil)
         #expect(try files.contains { $0.hasSuffix("/notes.json") })
-        // A service that is another one's neighbour says that it works with its log.
+        // A neighbouring service shows that it works with its log.
         #expect(memory.forget(seen(young, of: production), end) == 0)
         #expect(try memory.recall(root, production) == seen(5, of: production))
         // A process that only reads removes nothing.
@@ -159,7 +159,7 @@ final class SeenLogFileTests: Sendable {
                 (error as? LogMemory.NotRecalled)?.reason == "\(file) is damaged"
             }
         }
-        // It may have been readable when this process started.
+        // The file may have been readable when this process started.
         #expect(memory.keep(seen(6, of: production), .synced) == "\(file) is damaged")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
         #expect(memory.keep(seen(6, of: production), .overwriting) == nil)
@@ -176,7 +176,7 @@ final class SeenLogFileTests: Sendable {
         }
         let first = ledger()
         _ = try first.append(.give("pro", to: stream, grant: "g1"))
-        // A log is known by its first event, which the connection that wrote the event had not met.
+        // A log's first event identifies it. The connection that wrote that event had not met the log.
         _ = try first.look()
         first.close()
         try "".write(toFile: try #require(try files.first), atomically: true, encoding: .utf8)
@@ -188,7 +188,7 @@ final class SeenLogFileTests: Sendable {
         } throws: { error in
             guard case .impeded(let impediment)? = error as? Fault else { return false }
             return impediment.kind == .behind && impediment.sentence.contains("is damaged")
-                && impediment.sentence.contains("deed accept-log")
+                && impediment.remedy == .acceptServer
         }
         try database.acceptLog()
         #expect(

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// What people do about customers.
+/// Tests people's acts on customers.
 @Suite("Acting in the console", .timeLimit(.minutes(20)))
 struct ActTests {
     private static let place = "/console/p/default/customers/u1"
@@ -58,6 +58,21 @@ struct ActTests {
         #expect(try events().last?["type"] == "note.removed")
     }
 
+    @Test("A refusal links to the page that helps, instead of naming a command")
+    func remedy() {
+        let target = "\(ActTests.place)/grant"
+        let misspelt = ActTests.gift.merging(["step": "show", "entitlement": "prp"]) { $1 }
+        let form = send(browser.get(target), to: target, misspelt)
+        #expect(form.status == 400)
+        #expect(form.text.shown.contains("the nearest name is \"pro\". Look at the catalog"))
+        let link = #"<a href="/console/p/default/catalog">Look at the catalog</a>"#
+        #expect(form.text.contains(link))
+        #expect(!form.text.contains("--allow-unknown"), "\(form.text)")
+        let absent = browser.get("/console/p/default/webhooks/wh_1")
+        #expect(absent.status == 404 && absent.text.contains("/webhooks\">All webhooks</a>"))
+        #expect(!absent.text.contains("deed webhook list"), "\(absent.text)")
+    }
+
     @Test("A grant is shown before it is given, given once, and revoked by its undo")
     func grant() throws {
         let target = "\(ActTests.place)/grant"
@@ -72,7 +87,7 @@ struct ActTests {
         #expect(done.status == 303, "\(done.text)")
         let location = try #require(done.header("Location"))
         #expect(location == "\(ActTests.place)?done=0")
-        // Pressed twice, it counts once.
+        // Pressing the button twice counts once.
         let again = browser.press(shown, at: target)
         #expect([303, 409].contains(again.status))
         let given = try events().filter { $0["type"] == "grant.given" }
@@ -89,7 +104,7 @@ struct ActTests {
         #expect(page.text.contains("<a href=\"\(undo)\">Undo</a>"))
         #expect(browser.act(undo, ["reason": "a mistake", "ticket": "T-7"]).status == 303)
         #expect(try events().last { $0["type"] == "grant.revoked" } != nil)
-        // The trail has both, by the person.
+        // The trail has both acts, with the person as actor.
         let trail = browser.get("/console/p/default/trail?ticket=T-7").text.shown
         for word in ["grant.given", "grant.revoked", "person:\(person.id)", "a mistake"] {
             #expect(trail.contains(word), "\(trail)")
@@ -144,7 +159,7 @@ struct ActTests {
             #expect(done.status == 303, "\(rest): \(done.text.shown)")
             return browser.get(try #require(done.header("Location"))).text
         }
-        #expect(try act("grants/\(grant)/change", ["for": "P30D"]).contains("got another end"))
+        #expect(try act("grants/\(grant)/change", ["for": "P30D"]).contains("The end of the grant"))
         #expect(try act("grants/\(grant)/change", ["for": "forever"]).contains("with no end"))
         let adjusted = try act("balances/coins/adjust", ["amount": "40"])
         #expect(adjusted.contains("balances/coins/adjust?amount=-40\">Undo"))
@@ -153,7 +168,7 @@ struct ActTests {
         let blocked = try act("purchases/apple%3A1/block")
         #expect(blocked.contains("apple:1 was blocked"))
         #expect(blocked.contains("purchases/apple%3A1/unblock\">Undo"))
-        #expect(try act("purchases/apple%3A1/unblock").contains("was taken back"))
+        #expect(try act("purchases/apple%3A1/unblock").contains("was removed"))
         let acts = try events().filter { $0["actor"]?.string == "person:\(person.id)" }
         #expect(acts.count == 7)
     }
@@ -190,13 +205,13 @@ struct ActTests {
     func support() throws {
         let bob = try desk.visitor("bob@example.com", .support)
         let target = "\(ActTests.place)/grant"
-        #expect(bob.get(target).text.contains("Your role needs one."))
+        #expect(bob.get(target).text.contains("Your role needs a ticket."))
         let untold = bob.act(target, ActTests.gift.filter { $0.key != "ticket" })
         #expect(untold.status == 400 && untold.text.contains("role=\"alert\""))
         let long = bob.act(target, ActTests.gift.merging(["for": "P90D"]) { $1 })
         #expect(long.status == 403 && long.text.contains("an outage"), "\(long.text)")
         #expect(bob.act(target, ActTests.gift).status == 303)
-        // The refusal is in the trail, by the person.
+        // The trail has the refusal, with the person as actor.
         try desk.service.keys.refusals.write()
         let trail = browser.get("/console/p/default/trail?ticket=T-7").text.shown
         #expect(trail.contains("refused: support_limit"), "\(trail)")

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// The catalog in the console: edited, compared, applied, and gone back to.
+/// Tests how a person edits, compares, applies and restores a catalog in the console.
 @Suite("Editing the catalog in the console", .timeLimit(.minutes(5)))
 struct CatalogPageTests {
     private static let place = "/console/p/default/catalog"
@@ -21,7 +21,7 @@ struct CatalogPageTests {
         #expect(desk.submit(sale).status == 200)
     }
 
-    /// The catalog of the desk, in which the bought level unlocks something else.
+    /// The desk's catalog, in which the bought level unlocks something else.
     private var other: String {
         Desk.catalog.replacing(#""entitlements":["level2"]"#, with: #""entitlements":["pro"]"#)
     }
@@ -32,7 +32,7 @@ struct CatalogPageTests {
 
     private func version() throws -> Int64 { try answer()["version"]?.integer ?? 0 }
 
-    /// Opens the form, writes the text, and asks what it changes.
+    /// Opens the form, writes the text, and asks for a preview of the changes.
     private func show(_ text: String, _ browser: Browser) -> Reply {
         _ = browser.get(CatalogPageTests.edit)
         return browser.post(CatalogPageTests.edit, ["step": "show", "text": text])
@@ -51,7 +51,7 @@ struct CatalogPageTests {
         #expect(form.status == 200 && form.text.unescaped.contains("\"coins.100\""))
         let shown = show(other, browser)
         let text = shown.text.shown
-        #expect(shown.status == 200 && text.contains("Nothing was done yet."), "\(text)")
+        #expect(shown.status == 200 && text.contains("Nothing has been done yet."), "\(text)")
         let dry = try desk.service.send(
             "PUT", "/v1/catalog?dry_run=1", key: desk.admin, body: other
         ).json
@@ -67,8 +67,8 @@ struct CatalogPageTests {
         #expect(try version() == before + 1)
         #expect(
             browser.get("\(CatalogPageTests.place)?done=\(before + 1)").text.shown
-                .contains("The catalog is version \(before + 1) now."))
-        // The same button once more counts once.
+                .contains("The catalog is now version \(before + 1)."))
+        // Pressing the same button again counts once.
         #expect(apply(shown, ["reason": "one thing less", "ticket": "T-4"]).status == 303)
         #expect(try version() == before + 1)
         let trail = try desk.service.send(
@@ -91,7 +91,7 @@ struct CatalogPageTests {
         let first = browser.get(links[1]).text
         let link = try #require(first.firstMatch(of: #/href="([^"]+edit\?from=\d+)"/#), "\(first)")
         let form = browser.get(String(link.1)).text
-        #expect(form.shown.contains("This is the catalog of version 1. Nothing was done yet."))
+        #expect(form.shown.contains("This is the catalog at version 1. Nothing has been done yet."))
         let area = try #require(form.firstMatch(of: #/<textarea[^>]*>([^<]*)</#)).1
         let shown = browser.post(
             CatalogPageTests.edit, ["step": "show", "text": String(area).unescaped])

@@ -8,7 +8,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// The page about a customer, compared with the calls of the API.
+/// Compares a customer's page with the calls of the API.
 @Suite("The customer's page", .timeLimit(.minutes(20)))
 struct CustomerPageTests {
     private let desk: Desk
@@ -29,7 +29,7 @@ struct CustomerPageTests {
         }
     }
 
-    /// Without the spaces that tags leave before marks.
+    /// The text without the spaces that tags leave before punctuation marks.
     private func joined(_ text: String) -> String {
         text.replacing(#/ ([.,;:])/#) { String($0.1) }
     }
@@ -41,7 +41,7 @@ struct CustomerPageTests {
         try openBazaar()
         let day: Int64 = 86_400_000
         var asked = 0
-        for life in 0..<24 {
+        for life in 0..<givenCount("DEED_LIVES", or: 24) {
             let customer = "life-\(life)"
             let facts = RandomHistory(seed: seed &+ UInt64(life), prefix: "\(life)-").facts
             let stream = Stream(
@@ -77,7 +77,7 @@ struct CustomerPageTests {
         _ = try desk.service.ledger.append(command)
     }
 
-    /// Returns how many entitlements were compared.
+    /// Compares entitlements. Returns how many were compared.
     private func compare(
         _ customer: String, _ query: String, _ browser: Browser, _ told: String
     ) throws -> Int {
@@ -109,7 +109,7 @@ struct CustomerPageTests {
         return names.count
     }
 
-    /// The drawing has a bar around an instant exactly where the API says that access is active.
+    /// Expects the drawing to have a bar around an instant exactly if the API says that access is active.
     private func compare(
         _ name: String, _ answer: JSON, _ at: String, _ page: String, _ told: String
     ) {
@@ -140,7 +140,8 @@ struct CustomerPageTests {
         let earlier = page.firstMatch(of: /href="([^"]+)">a day earlier/).map { String($0.1) }
         let past = browser.get(try #require(earlier)).text
         #expect(
-            past.contains("This is not the present") && past.contains("2026-11-19 19:21:00 UTC"))
+            past.contains("You are not looking at the present")
+                && past.contains("2026-11-19 19:21:00 UTC"))
         let known = "2026-11-21T00:00:00.000Z"
         let kept = browser.get("\(place)?known=\(known)").text
         #expect(kept.contains("?at=\(before)&amp;known=\(Browser.escaped(known))"), "\(kept)")
@@ -221,14 +222,15 @@ struct CustomerPageTests {
         let place = "\(CustomerPageTests.place)/u1"
         for at in ["2026-11-20T19:21", "2026-11-20T19:21:00", "2026-11-20T19:21:00.500"] {
             let reply = browser.get("\(place)?at=\(at)")
-            #expect(reply.status == 200 && reply.text.contains("not the present"), "\(at)")
+            #expect(
+                reply.status == 200 && reply.text.contains("not looking at the present"), "\(at)")
         }
         for at in ["yesterday", "2026-11-20", "1"] {
             #expect(browser.get("\(place)?at=\(at)").status == 400, "\(at)")
         }
     }
 
-    @Test("Passwords, links and cookies are in no log, event or metric")
+    @Test("Passwords, links, codes, their secrets and cookies are in no log, event or metric")
     func secrets() throws {
         let people = desk.service.useCases.people
         let email = try #require(EmailAddress("cat@example.com"))
@@ -238,6 +240,15 @@ struct CustomerPageTests {
             "/console/link/\(link.secret)", ["password": Desk.password, "again": Desk.password])
         #expect(chosen.status == 303)
         #expect(cat.signIn("cat@example.com", Desk.password).status == 303)
+        let (app, emergencyCodes) = try desk.setUpFactor(cat)
+        desk.service.clock.advance(byMilliseconds: 60_000)
+        #expect(cat.signIn("cat@example.com", Desk.password).status == 303)
+        let begun = String(try #require(cat.begun).split(separator: "=")[1])
+        let code = app.code(at: desk.service.clock.now)
+        for wrong in ["000000", emergencyCodes[0] + "x"] {
+            #expect(cat.post("/console/sign-in/code", ["code": wrong]).status == 403)
+        }
+        #expect(cat.post("/console/sign-in/code", ["code": code]).status == 303)
         let gift = ["entitlement": "pro", "for": "P1D", "reason": "r", "ticket": "T-1"]
         #expect(cat.act("\(CustomerPageTests.place)/u1/grant", gift).status == 303)
         let cookie = String(try #require(cat.cookie).split(separator: "=")[1])
@@ -245,16 +256,26 @@ struct CustomerPageTests {
         var everything = [
             desk.service.logged.all.joined(separator: "\n"), desk.service.metrics.text(), events,
         ]
-        for table in ["events", "sessions", "people", "person_links", "sign_in_tries"] {
+        for table in [
+            "events", "sessions", "people", "person_links", "sign_in_tries", "second_factors",
+            "emergency_codes", "begun_sign_ins",
+        ] {
             everything.append(
                 try desk.service.database.text(
                     "select coalesce(json_agg(t)::text, '') from deed.\(table) as t"))
         }
         for text in everything {
-            for secret in [Desk.password, link.secret, cookie] {
+            for secret in [Desk.password, link.secret, cookie, begun, app.text, "otpauth"]
+                + emergencyCodes
+            {
                 #expect(!text.contains(secret))
+                #expect(!text.contains(secret.replacing("-", with: "")))
             }
         }
+        #expect(!everything[0].contains(code) && !everything[2].contains(code))
+        let set =
+            #""event":"second_factor_changed","change":"set_up","person":"\#(link.person.id)""#
+        #expect(everything[0].contains(set), "\(everything[0])")
         #expect(events.contains("person:\(link.person.id)"))
         #expect(!events.contains("cat@example.com"))
     }

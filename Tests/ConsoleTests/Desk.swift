@@ -7,7 +7,7 @@ import Minting
 import Service
 import TestSupport
 
-/// A service with the console, a catalog, an app, and people with a role each.
+/// A service with the console, a catalog, an app, and one person for each role.
 struct Desk {
     static let password = "correct horse battery"
     static let catalog = """
@@ -41,7 +41,7 @@ struct Desk {
         let answer: String
     }
 
-    /// A new person with a password.
+    /// Creates a person with a password.
     @discardableResult
     func person(
         _ email: String, _ role: Role, in project: String = "default"
@@ -63,12 +63,27 @@ struct Desk {
         return browser
     }
 
-    /// A new person in a browser.
+    /// A browser in which a new person is signed in.
     func visitor(
         _ email: String, _ role: Role, in project: String = "default"
     ) throws -> Browser {
         try person(email, role, in: project)
         return try browser(email)
+    }
+
+    /// Sets up a second factor for the person in the browser.
+    func setUpFactor(
+        _ browser: Browser, code: String = ""
+    ) throws -> (app: CodeApp, emergencyCodes: [String]) {
+        _ = browser.get(Browser.yourSignIn)
+        let shown = browser.change("offer", code: code)
+        guard let app = CodeApp(page: shown.text.unescaped) else {
+            throw Unexpected(answer: shown.text)
+        }
+        let codes = browser.prove(shown, app.code(at: service.clock.now))
+        let shownCodes = codes.text.matches(of: /<li><code>([0-9a-z-]+)<\/code><\/li>/)
+        if shownCodes.isEmpty { throw Unexpected(answer: codes.text) }
+        return (app, shownCodes.map { String($0.1) })
     }
 
     func submit(_ sales: Sale..., for customer: String = "u1") -> Reply {
@@ -79,7 +94,7 @@ struct Desk {
             "POST", "/v1/customers/\(customer)/receipts", key: backend, body: body.text)
     }
 
-    /// The store tells of a purchase that no customer claims.
+    /// Reports a purchase that no customer claims, as the store does.
     func leave(_ transaction: String) -> Reply {
         var sale = Sale(transaction, "level2", .nonConsumable, at: daysAgo(1))
         sale.token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
@@ -94,14 +109,16 @@ struct Desk {
     }
 }
 
-/// A browser without script: it keeps a cookie, follows no redirect, and says where forms come from.
+/// A browser without scripts. It keeps a cookie, follows no redirects, and says where forms come from.
 final class Browser {
     let service: TestService
     var cookie: String?
-    /// What it says about the page that sends a form; `nil` for an old browser.
+    /// The cookie of a sign-in that lacks a code.
+    var begun: String?
+    /// What the browser says about the page that sends a form; `nil` for an old browser.
     var site: String? = "same-origin"
     var origin: String?
-    /// How its requests come; `nil` if that is not known.
+    /// How the browser's requests arrive; `nil` if unknown.
     var way: RequestWay?
     private var formToken = ""
 
@@ -118,7 +135,7 @@ final class Browser {
         return reply
     }
 
-    /// Sends a form with the token of the page that was opened last.
+    /// Sends a form with the token of the last opened page.
     func post(_ target: String, _ fields: [String: String] = [:], token: String? = nil) -> Reply {
         var fields = fields
         fields["form"] = token ?? formToken
@@ -132,7 +149,25 @@ final class Browser {
         post("/console/sign-in", ["email": email, "password": password, "next": next])
     }
 
-    /// Fills in a form and presses the last button, too.
+    static let yourSignIn = "/console/your-sign-in"
+
+    /// Presses a button on the page about the person's own sign-in.
+    func change(_ act: String, code: String = "", password: String = Desk.password) -> Reply {
+        post(Browser.yourSignIn, ["do": act, "password": password, "code": code])
+    }
+
+    /// Proves a secret that a page has shown.
+    func prove(_ shown: Reply, _ code: String) -> Reply {
+        post(
+            Browser.yourSignIn, Browser.hidden(in: shown.text).merging(["code": code]) { $1 })
+    }
+
+    /// Gives the code after the password.
+    func finish(_ code: String, next: String = "") -> Reply {
+        post("/console/sign-in/code", ["code": code, "next": next])
+    }
+
+    /// Fills in a form, then presses the button on the preview.
     func act(_ target: String, _ fields: [String: String]) -> Reply {
         _ = get(target)
         var all = fields
@@ -142,7 +177,7 @@ final class Browser {
         return press(shown, at: target)
     }
 
-    /// Presses the button of a page that shows what would change.
+    /// Presses the button on a page that shows what would change.
     func press(_ shown: Reply, at target: String) -> Reply {
         post(target, Browser.hidden(in: shown.text))
     }
@@ -158,16 +193,19 @@ final class Browser {
 
     private func headers(isForm: Bool) -> [(String, String)] {
         var headers = [("Host", "deed.example")]
-        if let cookie { headers.append(("Cookie", cookie)) }
+        let cookies = [cookie, begun].compactMap(\.self)
+        if !cookies.isEmpty { headers.append(("Cookie", cookies.joined(separator: "; "))) }
         if isForm, let site { headers.append(("Sec-Fetch-Site", site)) }
         if isForm, let origin { headers.append(("Origin", origin)) }
         return headers
     }
 
     private func keepCookie(of reply: Reply) {
-        guard let set = reply.header("Set-Cookie") else { return }
-        let pair = String(set.split(separator: ";")[0])
-        cookie = pair.hasSuffix("=") ? nil : pair
+        for set in reply.headers where set.name == "Set-Cookie" {
+            let pair = String(set.value.split(separator: ";")[0])
+            let kept = pair.hasSuffix("=") ? nil : pair
+            if pair.contains("-code=") { begun = kept } else { cookie = kept }
+        }
     }
 
     static func encoded(_ fields: [String: String]) -> String {
@@ -198,7 +236,7 @@ extension String {
         return text.replacingOccurrences(of: "&amp;", with: "&")
     }
 
-    /// What is readable on a page, with single spaces.
+    /// The readable text of a page, with single spaces.
     var shown: String {
         let text = replacing(/<[^>]*>/, with: " ").unescaped
         return text.split { $0.isWhitespace }.joined(separator: " ")

@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Signing in and out, and what a stolen or foreign form achieves.
+/// Tests signing in and out, and what a stolen or foreign form achieves.
 @Suite("The door of the console", .timeLimit(.minutes(20)))
 struct DoorTests {
     private let desk: Desk
@@ -50,7 +50,7 @@ struct DoorTests {
         #expect(victim.cookie != old)
         #expect(planted.get(DoorTests.home).status == 303)
         #expect(victim.get(DoorTests.home).status == 200)
-        // A cookie that no session has stays useless.
+        // A cookie without a session stays useless.
         let planned = "__Host-deed=\(String(repeating: "a", count: 40))"
         let invented = Browser(desk.service, cookie: planned)
         #expect(invented.get(DoorTests.home).status == 303)
@@ -200,7 +200,7 @@ struct DoorTests {
         #expect(status("ann@example.com", Desk.password) == 429)
         desk.service.clock.advance(byMilliseconds: 15 * 60_000 + 1)
         #expect(status("ann@example.com", Desk.password) == 303)
-        // Old counts are deleted as new ones come.
+        // New counts delete old ones.
         #expect(try desk.service.database.number("select count(*) from deed.sign_in_tries") <= 3)
     }
 
@@ -228,7 +228,7 @@ struct DoorTests {
         #expect(try outcome(Desk.password, from: "198.51.100.1") == .tooManyTries)
         let browser = Browser(desk.service)
         #expect(browser.signIn("ann@example.com", Desk.password).status == 303)
-        // As from many addresses.
+        // Acts as if the tries came from many addresses.
         try desk.service.database.run(
             """
             update deed.sign_in_tries set count = 100

@@ -6,14 +6,15 @@ import Service
 import TestSupport
 import Testing
 
-/// The evidence behind what a customer holds, proven again and saved.
+/// Tests how people prove and save the evidence behind a customer's rights.
 @Suite("Evidence in the console", .timeLimit(.minutes(10)))
 struct EvidencePageTests {
     private static let place = "/console/p/default/customers/u1"
-    private static let proven = "It is proven: Apple signed it, as the roots of today show."
+    private static let proven =
+        "Verified: Apple signed this evidence, as today's roots confirm."
     private let desk: Desk
     private let browser: Browser
-    /// What the app handed in.
+    /// The transaction that the app submitted.
     private let signed: String
 
     init() throws {
@@ -27,7 +28,7 @@ struct EvidencePageTests {
         #expect(reply.status == 200, "\(reply.text)")
     }
 
-    /// Presses the first button that proves what a transaction rests on.
+    /// Presses the first button that proves a transaction's evidence.
     private func proof(_ browser: Browser) throws -> Reply {
         let page = browser.get(EvidencePageTests.place).text
         let button = #/<button class="quiet" name="event" value="(\d+)">Prove again/#
@@ -79,14 +80,17 @@ struct EvidencePageTests {
         try desk.service.database.run(
             "update deed.evidence set content = content || '\\x00'::bytea")
         let page = try proof(browser)
-        #expect(page.text.shown.contains("It is not what was believed"), "\(page.text.shown)")
+        #expect(
+            page.text.shown.contains("This is not the evidence that Deed believed"),
+            "\(page.text.shown)")
         #expect(!page.text.shown.contains(EvidencePageTests.proven))
     }
 
     @Test("A column that was changed beside whole bytes is found, too")
     func altered() throws {
         try desk.service.database.run("update deed.evidence set signed_at = signed_at - 1")
-        #expect(try proof(browser).text.shown.contains("It is not what was believed"))
+        #expect(
+            try proof(browser).text.shown.contains("This is not the evidence that Deed believed"))
     }
 
     @Test(
@@ -97,7 +101,7 @@ struct EvidencePageTests {
         let there = Browser(strict)
         #expect(there.signIn("ann@example.com", Desk.password).status == 303)
         let text = try proof(there).text.shown
-        #expect(text.contains("It is not proven: "), "\(text)")
+        #expect(text.contains("Not verified: "), "\(text)")
         #expect(!text.contains(EvidencePageTests.proven))
     }
 
@@ -150,6 +154,6 @@ struct EvidencePageTests {
             #expect(!page.text.contains("<script>") && !page.text.contains("<img>"))
         }
         #expect(browser.get("\(EvidencePageTests.place)/evidence?event=999").status == 404)
-        #expect(browser.get("\(other)?after=zz").text.contains("Nothing is kept"))
+        #expect(browser.get("\(other)?after=zz").text.contains("No evidence is stored"))
     }
 }

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Texts that would be something else than text, in every field and on every page.
+/// Puts texts that could act as markup into every field and onto every page.
 @Suite("Hostile texts", .timeLimit(.minutes(20)))
 struct HostileTextTests {
     private static let home = "/console/p/default"
@@ -28,7 +28,7 @@ struct HostileTextTests {
     private func expectText(_ reply: Reply, _ told: String) {
         let text = reply.text
         if reply.header("Content-Type")?.hasPrefix("text/csv") == true {
-            // A file that no browser takes for a page.
+            // Browsers do not treat such a file as a page.
             #expect(reply.header("X-Content-Type-Options") == "nosniff", "\(told)")
             #expect(reply.header("Content-Disposition")?.hasPrefix("attachment") == true)
             return
@@ -43,7 +43,7 @@ struct HostileTextTests {
         #expect(reply.status < 500, "\(told): \(reply.status)")
     }
 
-    /// Whatever of these the service takes, it has.
+    /// Writes the text wherever the service accepts it.
     private func fill(_ text: String) throws -> (customer: String, webhook: String) {
         let isImproper = text.unicodeScalars.contains { $0.properties.generalCategory == .format }
         let customer = isImproper ? "u1" : text
@@ -100,6 +100,7 @@ struct HostileTextTests {
             try events.json["events"]?.array?.last { $0["type"] == "grant.given" }?["data"]?[
                 "grant"]?.string ?? "g"
         #expect(events.text.contains("grant.given"), "\(events.text)")
+        try desk.service.countFigures()
         let hostile = Dictionary(uniqueKeysWithValues: HostileTextTests.names.map { ($0, text) })
         for route in desk.service.router.outlines where route.pattern.hasPrefix("/console") {
             if route.pattern.contains("sign-out") { continue }
@@ -129,7 +130,7 @@ struct HostileTextTests {
                 }
             }
         }
-        // What is kept shows what it is.
+        // Stored text is shown as text.
         let page = browser.get("\(HostileTextTests.home)/customers/\(Browser.escaped(customer))")
         #expect(page.text.contains(shown), "\(page.text)")
     }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Console
 
-/// The page about a customer with a long past.
+/// Tests the page of a customer with a long past.
 @Suite("A huge customer's page", .timeLimit(.minutes(10)))
 struct HugeCustomerTests {
     private static let place = "/console/p/default/customers/u1"
@@ -65,7 +65,7 @@ struct HugeCustomerTests {
         let done = browser.act("\(HugeCustomerTests.place)/grant", gift)
         let after = browser.get(try #require(done.header("Location"))).text
         #expect(after.contains("Done.") && after.contains(">Undo</a>"))
-        // An old address does not say so for ever.
+        // An old address does not say so forever.
         desk.service.clock.advance(byMilliseconds: 11 * 60_000)
         #expect(!browser.get(try #require(done.header("Location"))).text.contains("Done."))
     }
@@ -107,7 +107,7 @@ struct HugeCustomerTests {
                 execute function public.break_off();
             """)
         let unclear = browser.press(shown, at: target)
-        #expect(unclear.status >= 500 && unclear.text.contains("cannot tell whether it was done"))
+        #expect(unclear.status >= 500 && unclear.text.contains("cannot tell whether this was done"))
         let (before, after) = (Browser.hidden(in: shown.text), Browser.hidden(in: unclear.text))
         #expect(before["mark"]?.isEmpty == false && before == after)
         try database.run(
@@ -157,7 +157,7 @@ struct HugeCustomerTests {
         let text = metrics.text()
         #expect(text.contains(#"deed_sign_ins_total{outcome="wrong"} 5"#), "\(text)")
         #expect(text.contains(#"deed_sign_ins_total{outcome="signed_in"} 1"#))
-        // The pages note each try.
+        // The pages note each attempt.
         _ = Browser(desk.service).signIn("ann@example.com", "wrong")
         #expect(desk.service.metrics.text().contains(#"deed_sign_ins_total{outcome="wrong"} 1"#))
     }

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Evidence that waits, in the console.
+/// Tests waiting evidence in the console.
 @Suite("Intake in the console", .timeLimit(.minutes(20)))
 struct IntakePageTests {
     private static let home = "/console/p/default"
@@ -27,6 +27,26 @@ struct IntakePageTests {
             page.contains("<a href=\"\(IntakePageTests.home)/intake?state=refused\">refused</a>"))
         #expect(browser.get("\(IntakePageTests.home)/intake?state=odd").status == 200)
         #expect(page.contains("<a href=\"\(IntakePageTests.home)/intake\">Intake</a>"))
+    }
+
+    @Test("The list shows a hundred items at a time, and leads to the next ones")
+    func pages() throws {
+        for number in 100..<301 {
+            let item = try IntakeItem.test(number, at: desk.service.clock.now)
+            _ = try #require(try desk.service.intake.queue.addIntake(item, [1]))
+        }
+        var (seen, counts): (Set<String>, [Int]) = ([], [])
+        var place: String? = "\(IntakePageTests.home)/intake"
+        while let next = place {
+            let page = browser.get(next).text
+            let found = page.matches(of: #/href="[^"]+/intake/(i_\d+)"/#).map { String($0.1) }
+            seen.formUnion(found)
+            counts.append(found.count)
+            let link = page.firstMatch(of: #/<a href="([^"]+)">The next ones</#)
+            place = link.map { String($0.1).unescaped }
+        }
+        #expect(counts == [100, 100, 1] && seen.count == 201)
+        #expect(browser.get("\(IntakePageTests.home)/intake?after=i_none").status == 404)
     }
 
     @Test("An item is dropped, judged again and settled by a person with a reason")

@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Keys in the console: a list, and revoking.
+/// Tests keys in the console: the list, and revoking.
 @Suite("Keys in the console", .timeLimit(.minutes(5)))
 struct KeyPageTests {
     private static let settings = "/console/p/default/settings"
@@ -37,7 +37,7 @@ struct KeyPageTests {
         let before = try events()
         let form = browser.get(place(key))
         #expect(form.status == 200 && form.text.shown.contains("Name lobby"))
-        #expect(form.text.shown.contains("Nothing was done yet."))
+        #expect(form.text.shown.contains("Nothing has been done yet."))
         #expect(try events() == before && isLive(key))
         var fields = Browser.hidden(in: form.text)
         fields["reason"] = "it was in a public repository"
@@ -53,12 +53,12 @@ struct KeyPageTests {
         #expect(entry["reason"]?.string == "it was in a public repository")
         #expect(entry["ticket"]?.string == "T-9")
         #expect(entry["actor"]?.string?.hasPrefix("person:pe_") ?? false)
-        // Pressed twice, and by two people, it happens once.
+        // If two people press the button, or one presses it twice, it happens once.
         #expect(browser.post(place(key), fields).status == 303)
         fields["mark"] = "another"
         #expect(browser.post(place(key), fields).status == 303)
         #expect(try events() == before + 1)
-        #expect(browser.get(place(key)).text.shown.contains("Nothing opens with it any more."))
+        #expect(browser.get(place(key)).text.shown.contains("The key no longer works."))
     }
 
     @Test(

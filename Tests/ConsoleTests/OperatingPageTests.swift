@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// The pages about a project, compared with the calls of the API.
+/// Compares the pages about a project with the calls of the API.
 @Suite("The pages about a project", .timeLimit(.minutes(5)))
 struct OperatingPageTests {
     private static let home = "/console/p/default"
@@ -46,7 +46,7 @@ struct OperatingPageTests {
         let bob = try desk.visitor("bob@example.com", .reader)
         let readers = bob.get(OperatingPageTests.home).text
         #expect(readers.contains("Find a customer") && readers.contains("requested refunds"))
-        for word in ["What needs a person", "no customer claimed", "/webhooks\"", "/settings\""] {
+        for word in ["What needs attention", "no customer claimed", "/webhooks\"", "/settings\""] {
             #expect(!readers.contains(word), "\(word)")
         }
     }
@@ -103,12 +103,12 @@ struct OperatingPageTests {
         #expect(paused.header("Location") == "\(place)?done=pause", "\(paused.text)")
         #expect(try state(of: id) == "paused")
         let after = browser.get("\(place)?done=pause").text
-        #expect(after.contains("It is paused.") && after.contains("Resume it"))
+        #expect(after.contains("The webhook is paused.") && after.contains("Resume it"))
         #expect(browser.post("\(place)/resume").status == 303)
         #expect(try state(of: id) == "active")
         let unknown = browser.post("\(place)/replay", ["event": "nothing"])
         #expect((400..<500).contains(unknown.status), "\(unknown.text)")
-        // The trail has both, by the person.
+        // The trail has both acts, with the person as actor.
         let trail = browser.get("\(OperatingPageTests.home)/trail").text
         #expect(trail.contains("webhook"), "\(trail)")
     }
@@ -133,7 +133,7 @@ struct OperatingPageTests {
 
     @Test("What others wrote shows as text", arguments: MarkupTests.texts)
     func hostile(_ text: String, _ shown: String) throws {
-        // Neither names nor descriptions hold characters that only format others.
+        // Neither names nor descriptions contain characters that only format others.
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .format }) {
             return
         }

@@ -6,18 +6,18 @@ import Service
 import TestSupport
 import Testing
 
-/// Every page and form with every kind of visitor.
+/// Tries every page and form with every kind of visitor.
 @Suite("The permissions of people", .timeLimit(.minutes(20)))
 struct PermissionTests {
     struct Row: Sendable {
         let call: String
-        /// The address; `{…}` stand for the stage's things.
+        /// The address, in which `{…}` stands for the stage's things.
         let target: String
-        /// Who gets it; `nil` if it is for strangers, too.
+        /// The roles that get the page; `nil` if strangers get it, too.
         let roles: [Role]?
-        /// What a form sends.
+        /// The fields of the form.
         var fields: [String: String] = [:]
-        /// The status for those who may.
+        /// The status for roles that may get the page.
         var status = 200
     }
 
@@ -48,6 +48,17 @@ struct PermissionTests {
         Row(
             call: "POST /console/sign-in", target: "/console/sign-in", roles: nil,
             fields: ["email": "x@example.com", "password": "x"], status: 403),
+        Row(
+            call: "GET /console/sign-in/code", target: "/console/sign-in/code", roles: nil,
+            status: 303),
+        Row(
+            call: "POST /console/sign-in/code", target: "/console/sign-in/code", roles: nil,
+            fields: ["code": "000000"], status: 401),
+        Row(
+            call: "GET /console/your-sign-in", target: "/console/your-sign-in", roles: everyone),
+        Row(
+            call: "POST /console/your-sign-in", target: "/console/your-sign-in", roles: everyone,
+            fields: ["do": "offer", "password": Desk.password]),
         Row(
             call: "GET /console/link/{secret}", target: "/console/link/x", roles: nil,
             status: 404),
@@ -86,7 +97,7 @@ struct PermissionTests {
         form("/erase", [.admin], ["id": "u1"], sending: 409),
     ]
 
-    /// The webhook does not exist.
+    /// The rows for a webhook that does not exist.
     private static let operating: [Row] = {
         let home = "/console/p/{project}"
         func row(_ call: String, _ roles: [Role], status: Int = 200) -> Row {
@@ -121,7 +132,7 @@ struct PermissionTests {
         ] + acts.map { row("POST \(home)/webhooks/{webhook}/\($0)", [.admin], status: 404) }
     }()
 
-    /// It comes last, because it ends the session.
+    /// The last row, because it ends the session.
     private static let end = Row(
         call: "POST /console/sign-out", target: "/console/sign-out", roles: everyone, status: 303)
 
@@ -152,6 +163,7 @@ struct PermissionTests {
         let path = "/v1/customers/u1/purchases/apple:2/block"
         let blocked = desk.service.send("POST", path, key: desk.admin, body: #"{"reason":"r"}"#)
         #expect(blocked.status == 200)
+        try desk.service.countFigures()
     }
 
     private func target(of row: Row) -> String {

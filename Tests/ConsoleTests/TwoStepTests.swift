@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Acts that take at most two presses, and acts about more than one thing.
+/// Tests acts that take at most two presses, and acts on more than one thing.
 @Suite("Acting in two steps", .timeLimit(.minutes(20)))
 struct TwoStepTests {
     private static let home = "/console/p/default"
@@ -34,7 +34,7 @@ struct TwoStepTests {
         return try desk.service.send("GET", path, key: desk.admin).json["active"]?.bool
     }
 
-    /// Opens what a short form leads to, and presses the button there. Returns the customer's page.
+    /// Opens the page behind a short form, and presses the button there. Returns the customer's page.
     private func press(_ target: String, _ fields: [String: String] = reasons) throws -> String {
         let shown = browser.get(target)
         #expect(
@@ -63,7 +63,7 @@ struct TwoStepTests {
         #expect(given.count == 1 && given[0]["data"]?["reason"] == "why")
         #expect(given.first?["actor"]?.string == "person:\(person.id)")
         #expect(given.first?["data"]?["ticket"] == "T-9")
-        // Without a reason nothing is done, and the form comes back.
+        // Without a reason, nothing happens, and the form comes back.
         let empty = browser.post(
             "\(TwoStepTests.place)/grant",
             Browser.hidden(in: browser.get(target).text).merging(["reason": " "]) { $1 })
@@ -85,14 +85,27 @@ struct TwoStepTests {
             desk.submit(Sale("2", "coins.100", .consumable, at: desk.daysAgo(1)), for: "u2").status
                 == 200)
         let merged = try press("\(TwoStepTests.place)/merge?into=u2")
-        #expect(merged.contains("Done. The customer became a part of u2"), "\(merged.shown)")
+        #expect(merged.contains("Done. The customer became part of u2"), "\(merged.shown)")
         #expect(merged.contains("<a href=\"\(TwoStepTests.place)/unmerge\">Undo</a>"))
         #expect(try isActive("u2", "level2") == true)
         let back = try press("\(TwoStepTests.place)/unmerge")
-        #expect(back.contains("Done. The customer is no part of u2 any more"), "\(back.shown)")
+        #expect(back.contains("Done. The customer is no longer part of u2"), "\(back.shown)")
         #expect(try isActive("u2", "level2") == false && isActive("u1", "level2") == true)
         let own = try events().filter { $0["actor"]?.string == "person:\(person.id)" }
         #expect(own.contains { $0["type"] == "customer.merged" }, "\(own)")
+    }
+
+    @Test("A merge is of both environments: what stands against it in the other one is told first")
+    func otherEnvironment() {
+        let most = #"{"amount":\#(Balances.limit),"reason":"r"}"#
+        for customer in ["u1", "u2"] {
+            let path = "/v1/customers/\(customer)/balances/coins/adjust?environment=sandbox"
+            let reply = desk.service.send("POST", path, key: desk.admin, body: most)
+            #expect(reply.status == 200, "\(reply.text)")
+        }
+        let page = browser.get("\(TwoStepTests.place)/merge?into=u2")
+        #expect(page.status == 409 && page.text.contains("role=\"alert\""), "\(page.text.shown)")
+        #expect(page.text.shown.contains("u1 in both environments, production and sandbox"))
     }
 
     @Test("An order is closed once, and the page says so")
@@ -149,7 +162,7 @@ struct TwoStepTests {
         #expect(led.header("Location") == "\(TwoStepTests.place)/attach?purchase=apple%3A40")
         #expect(browser.get("\(TwoStepTests.home)/attach?purchase=x").status == 400)
         let done = try press("\(TwoStepTests.place)/attach?purchase=apple%3A40")
-        #expect(done.contains("Done. apple:40 came here"), "\(done.shown)")
+        #expect(done.contains("Done. apple:40 came to this customer"), "\(done.shown)")
         #expect(done.contains("purchases/apple%3A40/undo_transfer\">Undo</a>"))
         #expect(try isActive("u1", "level2") == true)
     }

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Grants that start after current access. Days count from 1 January 2026.
+/// Tests grants that start after current access. Days count from 1 January 2026.
 @Suite("Grants after the present access")
 struct AfterCurrentTests {
     /// A story, and when its waiting grants of "pro" should give access.
@@ -10,9 +10,9 @@ struct AfterCurrentTests {
         let testDescription: String
         var facts: [TransactionFact] = []
         var plain: [(from: Int64, until: Int64?)] = []
-        /// When each was given, and its length in days.
+        /// When each grant was given, and its length in days.
         let waiting: [(given: Int64, days: Int64)]
-        /// `nil` if it never starts.
+        /// When the grant gives access; `nil` if it never starts.
         let expected: [(from: Int64, until: Int64)?]
     }
 
@@ -131,7 +131,7 @@ struct AfterCurrentTests {
         for (index, grant) in example.waiting.enumerated() {
             state.wait("w\(index)", since: grant.given, days: grant.days)
         }
-        // Facts may come after everything that support did.
+        // Facts may arrive after all of support's acts.
         for fact in example.facts { state.record(facts([fact])) }
         return state
     }

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Blocked purchases. Days count from 1 January 2026.
+/// Tests blocked purchases. Days count from 1 January 2026.
 @Suite("Blocked purchases")
 struct BlockTests {
     private static let month = transaction("m1", "pro", .autoRenewable, at(0), to: at(30))
@@ -92,7 +92,7 @@ struct BlockTests {
             .balanceSpent(BalanceSpent(currency: id("coins"), amount: 70, reason: nil)))
         try block(&state, "c1", at: 10)
         #expect(state.balance("coins") == -70)
-        // What the store repeats or revokes meanwhile does not change balances twice.
+        // The store's repetitions and revocations during the block do not change balances twice.
         state.record(facts([transaction("c1", "coins", .consumable, at(0), signed: at(11))]))
         #expect(state.balance("coins") == -70)
         try block(&state, "c1", at: 12, isToHold: false)

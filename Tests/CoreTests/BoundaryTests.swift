@@ -2,8 +2,8 @@ import Core
 import Histories
 import Testing
 
-/// What is published, as a game designer would put it. Days count from the first of January; a look is
-/// what the job does.
+/// Tests published boundaries, in the words of a game designer. Days count from 1 January, and a
+/// look stands for the job's work.
 @Suite("Boundaries of access")
 struct BoundaryTests {
     enum Step {
@@ -175,7 +175,7 @@ struct BoundaryTests {
         life.take(.pass(1, Self.pass(1)))
         life.look(at: at(400))
         #expect(life.notices == ["ended pass 31"])
-        #expect(life.customer.dueNotices(through: at(800), of: ProjectState()).isEmpty)
+        #expect(life.customer.openEditions(of: ProjectState()).isEmpty)
     }
 
     @Test("A notice carries the answer that reads give from its boundary on")
@@ -191,7 +191,7 @@ struct BoundaryTests {
         #expect(life.events.last?.occurredAt == at(31))
     }
 
-    /// Days on which something is told, and what `access.started` then says of the `access.ended` before.
+    /// Days on which something is published, and what `access.started` then says about the earlier `access.ended`.
     static let corrections: [(name: String, steps: [Step], isCorrection: Bool)] = [
         (
             "A renewal that is told late",
@@ -265,7 +265,7 @@ struct BoundaryTests {
         #expect(notice.answer == AccessAnswer.none)
     }
 
-    /// The naive model tries every moment that any fact names.
+    /// Plays random lives. The naive model tries every moment that any fact names.
     @Test("Random lives publish what the naive model sees change between two steps")
     func randomLives() {
         let first = ConvergenceTests.firstSeed
@@ -299,7 +299,7 @@ struct BoundaryTests {
 }
 
 extension PublishedLife {
-    /// A start takes back the newest end of the same thing exactly if it shares its instant.
+    /// Expects a start to take back the newest end of the same entitlement exactly if both share an instant.
     fileprivate func expectCorrections(_ comment: Comment) {
         var ends: [EntitlementID: RecordedEvent] = [:]
         for recorded in events {
@@ -339,7 +339,7 @@ extension Event {
     }
 }
 
-/// What changes between one moment and the next by what is known in between.
+/// Computes the changes between one moment and the next from what is known in between.
 private struct NaivePublisher {
     private(set) var published: [String] = []
     private var now = at(0).milliseconds

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Random histories")
 struct ConvergenceTests {
-    /// A longer run, or one from another seed, may be asked for through the environment.
+    /// The number of histories. The environment can set another number or another seed.
     static let count = setting("DEED_TEST_HISTORIES") ?? 10_000
     static let firstSeed = UInt64(setting("DEED_TEST_SEED") ?? 20_261_120)
     static let batchSize = 500
@@ -22,7 +22,7 @@ struct ConvergenceTests {
     func converges(batch: Int) {
         let first = Self.firstSeed + UInt64(batch * Self.batchSize)
         for seed in first..<first + UInt64(Self.batchSize) {
-            // Every other one has periods of seconds, as in the sandbox.
+            // Every other history has periods of seconds, as in the sandbox.
             let facts = RandomHistory(seed: seed).facts
             let history = seed % 2 == 0 ? facts : facts.map(\.hurried)
             guard difference(history, seed) != nil else { continue }
@@ -38,7 +38,7 @@ struct ConvergenceTests {
         }
     }
 
-    /// What is wrong with the answers about these facts, if anything is.
+    /// What is wrong with the answers about these facts; `nil` if nothing is.
     private func difference(_ history: [AnyFact], _ seed: UInt64) -> String? {
         var random = SeededGenerator(seed: seed)
         let ordered = recorded(history.map { [$0] })
@@ -49,7 +49,7 @@ struct ConvergenceTests {
         if ordered.appTransactions != disordered.appTransactions {
             return "the accounts differ by order"
         }
-        // Some of the facts are lost, and come when all the others have been heard.
+        // Some of the facts are lost, and arrive after all the others.
         let some = AnyFact.facts(late.prefix(late.count * 2 / 3))
         let partly = recorded([Array(late.prefix(late.count * 2 / 3))])
         return balanceDifference(ordered, disordered)
@@ -112,7 +112,7 @@ struct ConvergenceTests {
         let sources = model.sources()
         let moments = NaiveModel.moments(sources)
         let timelines = NaiveModel.timelines(sources)
-        // Just before, at, or just after some of the boundaries; other seeds take others.
+        // Just before, at, or just after some of the boundaries. Other seeds take others.
         let some = moments.shuffled(by: seed).prefix(Self.momentLimit)
         for moment in some.enumerated().map({ $1 + Int64($0 % 3) - 1 }) {
             let instant = Instant(milliseconds: moment)
@@ -131,7 +131,7 @@ struct ConvergenceTests {
         return nil
     }
 
-    /// A boundary may lie hidden behind a longer right; but nothing may change before it is told.
+    /// What changes before it is announced; `nil` if nothing does. A boundary may lie hidden behind a longer right.
     private func changeDifference(
         _ answer: Entitlements, _ state: CustomerState, _ moments: [Int64]
     ) -> String? {
@@ -151,7 +151,7 @@ extension Array {
     }
 }
 
-/// The smallest part of a failing history that still fails, by leaving out fact after fact.
+/// The smallest part of a failing history that still fails, found by leaving out fact after fact.
 func shrink<Element>(_ history: [Element], while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = history
     var index = 0

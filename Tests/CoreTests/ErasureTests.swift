@@ -2,13 +2,13 @@ import Core
 import Histories
 import Testing
 
-/// How erasures are decided and folded. Days count from 1 January 2026.
+/// Tests how erasures are decided and folded. Days count from 1 January 2026.
 @Suite("Erasures")
 struct ErasureTests {
     private let production = Stream(
         project: id("default"), environment: .production, customer: id("anna"))
 
-    /// Not a cryptographic digest: only equality matters here.
+    /// A digest that is not cryptographic, because only equality matters here.
     private static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var sums = [UInt8](repeating: 7, count: 32)
         for (place, byte) in bytes.enumerated() {
@@ -158,7 +158,7 @@ struct ErasureTests {
         }
     }
 
-    /// A purchase that continues another one, as long as the store names that, and later.
+    /// A purchase that continues another one, as stated while the store names that one, and later.
     private func again(continuing older: String?) -> TransactionFact {
         playReading(
             .active, "t2", of: "t2", at: at(older == nil ? 20 : 10), from: at(10),
@@ -201,7 +201,7 @@ struct ErasureTests {
         let decision = try decide([:], [:])
         #expect(decision.parts.isEmpty)
         #expect(decision.items.map(\.result) == [.refused(.purchaseErased)])
-        // After a restore it may have a holder under its other name.
+        // After a restore, the purchase may have a holder under its other name.
         var ben = CustomerState()
         ben.record(facts([again(continuing: nil)]), catalog: playShop)
         let held = PurchaseID(store: .google, original: id("t2"))

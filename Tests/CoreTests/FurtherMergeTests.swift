@@ -60,7 +60,7 @@ extension MergeTests {
         ]
         for (what, limit, add) in many {
             var world = World()
-            // No more than one event can hold.
+            // Stays within what one event can hold.
             let own = min(limit / 2, 500)
             for number in 0..<own { add(&world, anon, number) }
             for number in 0..<limit - own { add(&world, ben, number) }
@@ -94,7 +94,7 @@ extension MergeTests {
         var world = World()
         for number in 0...1000 { world.give("g_\(number)", "pro", to: anon, days: 1) }
         #expect(throws: Refusal.merge(.tooMuch)) { try world.merge(anon, into: ben) }
-        // It works the other way round.
+        // The merge works the other way round.
         world.give("g_b", "pro", to: ben, days: 1)
         try world.merge(ben, into: anon)
         #expect(world.customer(anon).grants.count == 1002)
@@ -153,7 +153,7 @@ extension MergeTests {
         try world.move(purchaseID("p1"), to: anon)
         #expect(throws: refusal) { try world.merge(anon, into: ben, byBackEnd: true) }
         try world.merge(anon, into: ben)
-        // Credited before anyone has the token, so it stays in spite of the token.
+        // Credited before any customer has the token, so the purchase stays in spite of the token.
         world = World(settings: ProjectSettings(merge: .backend))
         var named = coins
         named.accountToken = token(7).text
@@ -219,7 +219,7 @@ extension MergeTests {
         #expect(throws: Refusal.customerMerged(anon, into: ben)) {
             _ = try command.decide(world.wholeSituation())
         }
-        // The same holds for commands of others that also write to its stream.
+        // The same holds for commands about other customers that also write to its stream.
         let other = Stream(project: id("default"), environment: .production, customer: cleo)
         let moving = Command(stream: other, actor: id("test"), cause: Cause(text: "t", digest: []))
         {

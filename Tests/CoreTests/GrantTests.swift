@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Entitlements from grants")
 struct GrantTests {
-    /// A grant by its bounds in days. Without an end it lasts forever.
+    /// A grant by its bounds in days. Without an end, it lasts forever.
     struct Given: Sendable {
         let start: Int64
         let end: Int64?
@@ -17,7 +17,7 @@ struct GrantTests {
         }
     }
 
-    /// The expected answer at an instant, in days too.
+    /// The expected answer at an instant, also in days.
     struct Expected: Sendable {
         let label: String
         let grants: [Given]

@@ -81,7 +81,7 @@ struct KeyDecisionTests {
         #expect(code { try rotate(&state, nil, key: "k_7") } == "key_unknown")
         let before = state
         #expect(before == state)
-        // Exactly at the end is not beyond it.
+        // The end itself is not beyond the end.
         _ = try rotate(&state, .lasting(.days(2)))
         #expect(code { try rotate(&state, nil, to: "k_3") } == "key_rotated")
         var revoked = try made()

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Random histories of a person with three ids, which are merged and unmerged meanwhile.
+/// Plays random histories of a person with three ids, which are merged and unmerged in between.
 @Suite("Random histories of merged customers")
 struct MergeHistoryTests {
     private static let batchSize: UInt64 = 200
@@ -44,7 +44,7 @@ struct MergeHistoryTests {
     }
 
     /// The facts in any order, from any of the ids or the store, some repeated, with merges and
-    /// undoings in between.
+    /// undone merges in between.
     private func steps(_ facts: [AnyFact], _ random: inout SeededGenerator) -> [Step] {
         var steps: [Step] = (facts + facts.prefix(facts.count / 3)).map { fact in
             if case .app = fact { return .fact(fact, .customer(anyone(&random))) }
@@ -65,7 +65,7 @@ struct MergeHistoryTests {
         Self.ids[Int(random.number(0...2))]
     }
 
-    /// Takes the step if it is allowed. Returns how many coins it spent.
+    /// Takes the step if the rules allow it. Returns how many coins it spent.
     private func take(_ step: Step, in world: inout World) throws -> Int64 {
         do throws(Refusal) {
             switch step {
@@ -90,7 +90,7 @@ struct MergeHistoryTests {
         return 0
     }
 
-    /// What no merge may change: a purchase has one holder, and coins are neither created nor lost.
+    /// What a merge must not change but did: a purchase has one holder, and coins are neither created nor lost.
     private func wrongInParts(_ world: World, _ spent: Int64) -> String? {
         var holders: [PurchaseID: CustomerID] = [:]
         for (customer, state) in world.states {
@@ -106,7 +106,7 @@ struct MergeHistoryTests {
         return nil
     }
 
-    /// In the end, all are one customer, who claims everything without a holder.
+    /// Merges all ids into one customer, who claims every purchase without a holder.
     private func gather(_ world: inout World) throws {
         let last: CustomerID = id("m-all")
         for customer in Self.ids {

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Two ids of one player. Days count from 1 January 2026.
+/// Tests merges of two ids of one player. Days count from 1 January 2026.
 @Suite("Merging customers")
 struct MergeTests {
     let anon: CustomerID = id("anon")
@@ -15,7 +15,7 @@ struct MergeTests {
         AccountToken(random: [UInt8](repeating: number, count: 16))
     }
 
-    /// A customer with a subscription, 100 coins, a grant, a token and an open order.
+    /// A world with a customer who has a subscription, 100 coins, a grant, a token and an open order.
     func bought() throws -> World {
         var world = World()
         try world.submit([facts([pro]), facts([coins])], by: .customer(anon))
@@ -72,7 +72,7 @@ struct MergeTests {
         try world.adjust(5, of: ben)
         try world.merge(anon, into: ben)
         #expect(world.customer(ben).balance("coins") == 35)
-        // The same purchase again, and then its refund.
+        // The same purchase arrives again, and then its refund.
         try world.submit([facts([coins])], by: .customer(ben))
         #expect(world.customer(ben).balance("coins") == 35)
         var refunded = coins
@@ -97,7 +97,7 @@ struct MergeTests {
     func later() throws {
         var world = try bought()
         try world.merge(anon, into: ben)
-        // A token that no purchase had before, years later.
+        // No purchase had this token before, years later.
         world.now = at(800)
         let later = transaction("p9", "level3", .nonConsumable, at(800)) {
             $0.accountToken = token(1).text
@@ -173,7 +173,7 @@ struct MergeTests {
         try world.move(purchaseID("p1"), to: cleo)
         try world.move(purchaseID("p1"), to: ben)
         try world.undoMerge(of: anon)
-        // It came to the other customer again independently.
+        // The purchase came to the other customer again independently.
         #expect(world.holders[purchaseID("p1")] == ben)
         #expect(world.holders[purchaseID("c1")] == anon)
     }

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Blocks of purchases that move with a customer.
+/// Tests blocks of purchases that move with a customer.
 extension MergeTests {
     private func block(
         _ world: inout World, _ purchase: String, of customer: CustomerID, isToHold: Bool = true
@@ -50,7 +50,7 @@ extension MergeTests {
         #expect(world.customer(anon).balance("coins") == 100 && isPro(world, anon, at(6)))
     }
 
-    /// Two apps of a project may know a purchase by the same id.
+    /// A case in which two apps of a project may know a purchase by the same id.
     struct BothCase: Sendable, CustomTestStringConvertible {
         let words: String
         /// When each side was blocked, and until when.

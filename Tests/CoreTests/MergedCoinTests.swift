@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Whose coins an undo gives back.
+/// Tests whose coins an undo gives back.
 extension MergeTests {
     enum Act: Sendable {
         case spend(Int64)
@@ -10,17 +10,21 @@ extension MergeTests {
         case earn(Int64)
         /// The other customer buys 100 coins.
         case buy
-        /// The store takes back the coins that came.
+        /// The store takes back the coins that came along.
         case refund
+        /// The store gives these coins back.
+        case reverse
     }
 
     struct ShareCase: Sendable, CustomTestStringConvertible {
         let words: String
         var own: Int64 = 0
+        /// How many more purchases of 100 coins came along.
+        var alsoCame = 0
         let acts: [Act]
-        /// How many an admin must give first; `nil` if the undo needs none.
+        /// How many coins an admin must give first; `nil` if the undo needs none.
         var missing: Int64?
-        /// What each of them has afterwards.
+        /// The coins that each customer has afterwards.
         var back: Int64 = 100
         let left: Int64
 
@@ -50,6 +54,10 @@ extension MergeTests {
             refunded.revocation = refund(at: at(3))
             refunded.signedAt = at(3)
             try world.submit([facts([refunded])], by: .store)
+        case .reverse:
+            var reversed = coins
+            reversed.signedAt = at(4)
+            try world.submit([facts([reversed])], by: .store)
         }
     }
 
@@ -85,12 +93,22 @@ extension MergeTests {
             ShareCase(
                 words: "spent, and then refunded", acts: [.spend(60), .refund], back: 0, left: -60),
             ShareCase(
+                words: "spent two purchases, of which one is refunded", alsoCame: 1,
+                acts: [.spend(200), .refund], missing: 100, left: -100),
+            ShareCase(
+                words: "the same, and the refund is reversed", alsoCame: 1,
+                acts: [.spend(200), .refund, .reverse], missing: 200, back: 200, left: 0),
+            ShareCase(
                 words: "debts of the other one", own: -30, acts: [.spend(10), .buy], missing: 10,
                 left: 70),
         ])
     func shares(row: ShareCase) throws {
         var world = try bought()
         if row.own != 0 { try world.adjust(row.own, of: ben) }
+        for number in 0..<row.alsoCame {
+            let more = transaction("more\(number)", "coins", .consumable, at(1))
+            try world.submit([facts([more])], by: .customer(anon))
+        }
         try world.merge(anon, into: ben)
         for (number, act) in row.acts.enumerated() { try take(act, number, in: &world) }
         if let missing = row.missing {

@@ -45,7 +45,7 @@ struct NamedHolderOrderTests {
 
     /// What is wrong at some moment of the history.
     private func fault(_ acts: [TokenAct], _ rules: [TransferPolicy.Rule]) throws -> String? {
-        // In the second month of the monthly purchases.
+        // The second month of the monthly purchases.
         let start = at(40)
         var world = World(settings: ProjectSettings(transfer: rules[0], restore: rules[1]))
         world.now = start
@@ -74,7 +74,7 @@ struct NamedHolderOrderTests {
 }
 
 extension World {
-    /// False if it is refused.
+    /// Performs the act. Returns false if it is refused.
     fileprivate mutating func take(_ act: TokenAct) throws -> Bool {
         switch act {
         case .evidence(let fact, let bearer):

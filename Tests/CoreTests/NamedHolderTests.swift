@@ -14,9 +14,9 @@ private let tokens: [CustomerID: String] = [
 ]
 private let nobodys = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a99"
 
-/// What happens to one subscription with a period for each month.
+/// Something that happens to one subscription with a period for each month.
 private enum Step: Sendable {
-    /// A month's transaction, with the person's token if there is one.
+    /// A month's transaction, with the person's token if one is given.
     case month(Int, token: CustomerID? = nil, by: CustomerID? = nil)
     /// A month's transaction with a token that no customer has.
     case strange(Int, by: CustomerID?)
@@ -28,7 +28,7 @@ private enum Step: Sendable {
 private struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [Step]
-    /// Who holds it in the end, with `keep`, `transfer_if_inactive` and `transfer`.
+    /// The final holder with `keep`, `transfer_if_inactive` and `transfer`.
     let holders: [CustomerID]
     /// People whose tokens are known from the start.
     let known: [CustomerID]
@@ -55,7 +55,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
 struct NamedHolderTests {
     private static let rules: [TransferPolicy.Rule] = [.keep, .transferIfInactive, .transfer]
 
-    /// Months have thirty days from 1 January. The clock is at day 40, in the second month.
+    /// Stories and their holders. Months have thirty days from 1 January. The clock is at day 40, in the second month.
     private static let table = [
         Row(
             "A stranger who brings evidence without a token does not get what a token named",
@@ -208,7 +208,7 @@ struct NamedHolderTests {
             var world = World()
             try world.submit([facts([order[0]])], by: .customer(ben))
             try world.submit([facts([order[1]])], by: .customer(ben))
-            // Even if it moved in between, and the facts that count no longer have a token.
+            // The result is the same if the purchase moved in between and the facts that count no longer have a token.
             try world.move(purchaseID("0"), to: .unclaimed(purchaseID("0")))
             try world.submit([facts([late])], by: .customer(carl))
             #expect(world.holders[purchaseID("0")] == carl)

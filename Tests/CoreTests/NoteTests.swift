@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// What staff write about a customer.
+/// Tests notes that staff write about a customer.
 @Suite("Notes")
 struct NoteTests {
     @Test(

@@ -2,9 +2,9 @@ import Core
 import Histories
 import Testing
 
-/// What each App Store notification changes. The signed values inside are the facts; the type only
-/// says why they were sent. Before each, the customer has "pro" from day 0 to day 30, unless the
-/// story says otherwise. Days count from 1 January 2026.
+/// What each App Store notification changes. The signed values inside are the facts, and the type
+/// only says why they were sent. Before each notification, the customer has "pro" from day 0 to day
+/// 30, unless the story says otherwise. Days count from 1 January 2026.
 struct NotificationStory: CustomTestStringConvertible, Sendable {
     let type: String
     let subtype: String
@@ -295,7 +295,7 @@ struct NotificationTests {
             boundaries: [Boundary(at(12), "yes active 5.0", "yes active 5.0")]),
     ]
 
-    /// These repeat what is known, say something about a price, or carry no fact at all.
+    /// Notifications that repeat what is known, say something about a price, or carry no fact at all.
     static let rest: [NotificationStory] =
         [
             NotificationStory(

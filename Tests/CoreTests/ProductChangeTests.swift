@@ -2,11 +2,11 @@ import Core
 import Histories
 import Testing
 
-/// What becomes of a period when another one begins. Each product unlocks what bears its own name;
-/// `pro` stands above `plus` and `duo`, which stand above `basic`.
+/// Tests what happens to a period when another one begins. Each product unlocks the entitlement
+/// with its name. `pro` is above `plus` and `duo`, which are above `basic`.
 @Suite("Changes of product")
 struct ProductChangeTests {
-    /// How long periods last: in production, in TestFlight, and at two paces of the sandbox.
+    /// The length of periods: in production, in TestFlight, and at two paces of the sandbox.
     static let lengths: [(name: String, milliseconds: Int64)] = [
         ("a year", 365 * day), ("a month", 30 * day), ("a week", 7 * day), ("a day", day),
         ("an hour", hour), ("five minutes", hour / 12),
@@ -17,24 +17,24 @@ struct ProductChangeTests {
             product(name, .autoRenewable(group: "membership", level: level), [name])
         })
 
-    /// What is known of the former period besides its sale.
+    /// What is known about the former period besides its sale.
     enum Word {
         case none
         /// The store flagged it as upgraded.
         case flagged
-        /// The store signed it again when the next one had begun, and did not flag it.
+        /// The store signed it again after the next one had begun, and did not flag it.
         case notFlagged
-        /// It was refunded at that share of it.
+        /// The store refunded it at this share of the period.
         case refunded(at: Double)
     }
 
-    /// `plus` is bought, and something else begins after that share of its period.
+    /// A purchase of `plus`, and something else that begins after this share of its period.
     struct Change: CustomTestStringConvertible {
         let testDescription: String
         let product: String
         let share: Double
         let word: Word
-        /// At which share `plus` ends, and as what.
+        /// The share at which `plus` ends, and its state.
         let ends: Double
         let state: String
         let event: String
@@ -152,13 +152,13 @@ struct ProductChangeTests {
         state.record(facts([known]), catalog: Self.catalog)
         #expect(
             state.record(facts([next]), catalog: Self.catalog).map(\.type.name) == [change.event])
-        // The flag that comes later tells of no second one.
+        // The later flag does not report a second upgrade.
         if case .flagged = change.word {
             #expect(
                 state.record(facts([later]), catalog: Self.catalog).map(\.type.name)
                     == ["purchase.restated"])
         }
-        // The one that comes second tells of the upgrade, whichever that is.
+        // The transaction that arrives second reports the upgrade, whichever it is.
         var backwards = CustomerState()
         backwards.record(facts([next]), catalog: Self.catalog)
         #expect(
@@ -202,7 +202,7 @@ struct ProductChangeTests {
             #expect(state.purchases[0].newest?.product == id("pro"))
             #expect(state.subscriptions(at: end, catalog: Self.catalog).first?.product == id("pro"))
         }
-        // The store tells neither flag nor refund by itself: what was bought last stands, alone.
+        // The store sends neither flag nor refund by itself: only the last purchase counts.
         for order in [[first, renewal, upgrade], [upgrade, renewal, first]] {
             let state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
             for instant in [change, end, upgrade.expires?.advanced(byMilliseconds: -1) ?? end] {
@@ -236,7 +236,7 @@ struct ProductChangeTests {
         #expect(answer?.willRenew == true)
     }
 
-    /// Expected is what the store's pages say of each life, not what any fact comes to by our rules.
+    /// Expects what the store's pages say about each life, not what our rules make of any fact.
     @Test(
         "Random lives by the store's pages, with production's and the sandbox's lengths",
         arguments: 0..<20)

@@ -18,7 +18,7 @@ struct ProperFormTests {
         #expect {
             try CustomerID(new: text)
         } throws: { "\($0)".contains(words) }
-        // Whatever is in the log stays readable.
+        // Everything in the log stays readable.
         #expect(try CustomerID(text).text.utf8.elementsEqual(text.utf8))
     }
 

@@ -2,11 +2,11 @@ import Core
 import Histories
 import Testing
 
-/// Whether a subscription goes on, and why it does not. Days count from 1 January 2026.
+/// Tests whether a subscription goes on, and why it does not. Days count from 1 January 2026.
 @Suite("What a subscription will do")
 struct RenewalTests {
-    /// A story with the store, and what is answered of `pro` at some moments: whether it is active, its
-    /// state, whether it renews, and why it ended.
+    /// A story with the store, and the answers about `pro` at some moments: whether it is active,
+    /// its state, whether it renews, and why it ended.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let evidence: Facts
@@ -21,8 +21,8 @@ struct RenewalTests {
 
     private static let month = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
 
-    /// We assume that the store calls a subscription revoked, too, whose newest period was refunded after it had
-    /// expired: its pages say so of a period that runs, and nothing of another one.
+    /// A refund of the newest period after it expired. We assume that the store then also calls the
+    /// subscription revoked. Its pages say so of a running period, and nothing about another one.
     private static func refunded(on day: Int64) -> TransactionFact {
         transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day + 1)) {
             $0.revocation = refund(at: at(day))
@@ -130,7 +130,7 @@ struct RenewalTests {
             [(at(46, -1), "yes grace 1.0 renews"), (at(46), "no expired 0.0 ends")]),
     ]
 
-    /// Twelve months of thirty days each, of which some were paid.
+    /// Twelve months of thirty days each, some of them paid.
     static func commitment(_ months: ClosedRange<Int64>) -> [TransactionFact] {
         months.map { month in
             transaction(

@@ -86,7 +86,7 @@ struct RepeatedEvidenceTests {
         #expect(state.record(facts([refunded])).isEmpty)
     }
 
-    /// The answer of the store's API about everything that a customer has.
+    /// A submission of the answer from the store's API about everything that a customer has.
     private func told(_ fact: TransactionFact) -> Submission {
         Submission([.init(index: 0, facts: facts([fact]))], by: .store, onlyNews: true)
     }

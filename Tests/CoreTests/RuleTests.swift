@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// One worked example per rule. Days count from 1 January 2026.
+/// Tests one worked example per rule. Days count from 1 January 2026.
 @Suite("The rules of access")
 struct RuleTests {
     static let lifetimes: [WorkedExample] = [

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// How many customers may submit the app transaction of one store account.
+/// Tests how many customers may submit the app transaction of one store account.
 @Suite("Store accounts that customers share")
 struct SharedAccountTests {
     private let names: [CustomerID] = ["anna", "ben", "carl", "dora", "emil"].map { id($0) }
@@ -57,7 +57,7 @@ struct SharedAccountTests {
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 0)
         open.limit(to: 2)
         for name in names.prefix(3) {
-            // It was recorded before, so they keep it, and the first two of them count.
+            // The installation was recorded before, so these customers keep it, and the first two of them count.
             #expect(try submit(installed(), of: name, to: &open) == .alreadyKnown)
         }
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 2)

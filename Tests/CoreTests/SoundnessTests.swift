@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// How a project's state judges its reconciliations.
+/// Tests how a project's state judges its reconciliations.
 @Suite("Whether a project is sound")
 struct SoundnessTests {
     private struct Runs {

@@ -38,8 +38,8 @@ struct SubmissionOrderTests {
         }
     }
 
-    /// Facts of both people, sent by themselves, by the store, and by the other person if the fact
-    /// has the owner's token.
+    /// Facts of both people, sent by the people themselves, by the store, and by the other person
+    /// if the fact has the owner's token.
     private func deliveries(_ seed: UInt64) -> [Delivery] {
         var random = SeededGenerator(seed: seed)
         var deliveries: [Delivery] = []
@@ -68,7 +68,7 @@ struct SubmissionOrderTests {
         return deliveries
     }
 
-    /// Half of the purchases are made with the owner's token, which receipts do not show.
+    /// The fact with the owner's token for half of the purchases. Receipts do not show the token.
     private func tokened(_ fact: AnyFact, _ owner: CustomerID) -> (AnyFact, isNamed: Bool) {
         guard case .transaction(var transaction) = fact, !transaction.rank.isLegacy,
             transaction.original.text.utf8.last.map({ $0 % 2 == 0 }) == true
@@ -77,7 +77,7 @@ struct SubmissionOrderTests {
         return (.transaction(transaction), true)
     }
 
-    /// How the results of two orders of the same deliveries differ, or `nil`.
+    /// How the results of two orders of the same deliveries differ; `nil` if they do not.
     private func difference(_ deliveries: [Delivery], _ seed: UInt64) throws -> String? {
         var random = SeededGenerator(seed: seed)
         let ordered = try world(after: deliveries.map { [$0] })
@@ -98,12 +98,12 @@ struct SubmissionOrderTests {
         return alone(deliveries, disordered)
     }
 
-    /// A purchase without its arrival, which depends on its way.
+    /// The purchases without their arrival, which depends on the way they came.
     private func facts(of state: CustomerState) -> [[TransactionEvidence]] {
         state.purchases.map(\.evidence)
     }
 
-    /// How it differs from a customer who was told everything alone, or `nil`.
+    /// How the customer differs from one who got everything directly; `nil` if they are the same.
     private func alone(_ deliveries: [Delivery], _ world: World) -> String? {
         for owner in Self.people {
             var state = CustomerState()
@@ -139,7 +139,7 @@ struct SubmissionOrderTests {
         return world
     }
 
-    /// Neighbouring facts with the same sender, some of them together.
+    /// The facts in pieces. Some neighbouring facts with the same sender share a piece.
     private func pieces(
         _ deliveries: [Delivery], _ random: inout SeededGenerator
     ) -> [[Delivery]] {
@@ -169,7 +169,7 @@ extension AnyFact {
         if case .transaction(let fact) = self { fact.previousOriginal != nil } else { false }
     }
 
-    /// Whose history it belongs to. Installations name no one.
+    /// The person whose history contains the fact. Installations name no one.
     fileprivate var owner: String? {
         let original: TransactionID
         switch self {
@@ -205,7 +205,7 @@ struct RepeatedSubmissionTests {
         // What was new the first time is no longer new.
         for place in outcomes.indices { outcomes[place].newUnknownProduct = nil }
         let own = world.events.dropFirst(before).filter { $0.customer == anna }.map(\.event)
-        // Later events of the customer do not change earlier answers.
+        // The customer's later events do not change earlier answers.
         try world.submit([AnyFact.facts(history)], by: .store)
         #expect(
             submission.outcomes(repeating: own, in: world.customer(anna)) == outcomes,

@@ -210,7 +210,7 @@ struct SubmissionTests {
         let receipt = facts([bought("9", 3), bought("8", 2), bought("7", 0), level])
         try world.submit([receipt], by: .customer(anna), order: id("o1"))
         #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("8"))
-        // Once is enough.
+        // A second submission changes nothing.
         try world.submit([facts([bought("6", 4)])], by: .customer(anna), order: id("o1"))
         #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("8"))
         #expect(throws: Refusal.orderUnknown(id("o2"))) {

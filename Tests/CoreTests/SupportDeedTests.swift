@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Random histories with acts of support: grants of all kinds, changed and revoked, and blocks.
+/// Plays random histories with acts of support: grants of all kinds, changed and revoked, and blocks.
 @Suite("Random histories with what support does")
 struct SupportDeedTests {
     private static let batchSize: UInt64 = 250
@@ -66,7 +66,7 @@ struct SupportDeedTests {
         return nil
     }
 
-    /// An unknown purchase cannot be blocked.
+    /// Whether the deed is possible. An unknown purchase cannot be blocked.
     private func isPossible(_ deed: SupportDeed, _ facts: [AnyFact]) -> Bool {
         guard case .block(let original, _) = deed else {
             guard case .unblock(let original, _) = deed else { return true }
@@ -191,7 +191,7 @@ extension CustomerState {
     private mutating func decide(_ original: String, _ isToHold: Bool, _ now: Instant) {
         let wish = BlockPurchase(
             purchaseID(original), isToHold: isToHold, reason: id("asked"), ticket: nil)
-        // If the block was left out while shrinking the history, there is nothing to end.
+        // If shrinking the history has removed the block, there is nothing to end.
         for event in (try? decide(wish, by: bazaar, now: now)) ?? [] { apply(event) }
     }
 }

@@ -7,7 +7,7 @@ struct ToldMergeTests {
     private let anon: CustomerID = id("anon")
     private let ben: CustomerID = id("ben")
 
-    /// Both have something, are merged, buy something more, and are unmerged.
+    /// A world in which both customers have something, are merged, buy something more, and are unmerged.
     private func world(purchases count: Int) throws -> World {
         var world = World()
         for number in 0..<count {
@@ -38,8 +38,7 @@ struct ToldMergeTests {
         }
     }
 
-    /// What is told with each event after the first ones are passed, and how many answers that
-    /// took.
+    /// What is reported with each event after the first ones are passed, and how many answers that took.
     private func tell(
         _ events: [RecordedEvent], passing count: Int = 0
     ) -> (changes: [[AnswerChange]], answers: [Int]) {
@@ -49,7 +48,7 @@ struct ToldMergeTests {
         for event in events.dropFirst(count) {
             var asked = 0
             changes.append(
-                told.tell(event) { _ in
+                told.tell(event) { _, _ in
                     asked += 1
                     return shop
                 })

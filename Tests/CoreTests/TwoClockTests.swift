@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// `at` asks when a right held; `known` asks what was recorded by then.
+/// Tests `at`, which asks when a right held, and `known`, which asks what was recorded by then.
 @Suite("Two clocks")
 struct TwoClockTests {
     /// A month from day 0, recorded on day 1. Its refund on day 10, recorded on day 12. A renewal
@@ -51,7 +51,7 @@ struct TwoClockTests {
     @Test(
         "What was believed then, and what is right by later knowledge",
         arguments: [
-            // At, known, entitlement, answer.
+            // `at`, `known`, the entitlement, and the answer.
             (5, 0, "pro", "-"), (5, 1, "pro", "yes active 5.0"),
             (11, 11, "pro", "yes active 5.0"), (11, 12, "pro", "no revoked -8.0"),
             (9, 12, "pro", "yes active 5.0"), (31, 32, "pro", "no revoked -8.0"),

@@ -2,10 +2,10 @@ import Core
 import Histories
 import Testing
 
-/// What an undo leaves with the other customer, and other consequences of a merge.
+/// Tests what an undo leaves with the other customer, and other consequences of a merge.
 extension MergeTests {
-    /// Whose tokens a purchase of the first customer has, when the store reports it while both are
-    /// merged.
+    /// The owners of the tokens of the first customer's purchase, which the store reports while
+    /// both customers are merged.
     struct TokenCase: Sendable, CustomTestStringConvertible {
         enum Owner: Sendable {
             case first, other, third, none
@@ -163,7 +163,7 @@ extension MergeTests {
         var shared = try merged([], into: ben, isShared: true)
         try shared.undoMerge(of: anon)
         #expect(has(shared, anon) && has(shared, ben))
-        // Through a customer in the middle.
+        // Merges through a customer in the middle.
         var chain = try merged([cleo], into: ben)
         try chain.undoMerge(of: cleo)
         #expect(has(chain, cleo) && !has(chain, ben))
@@ -181,7 +181,7 @@ extension MergeTests {
         var intoHolder = world
         try world.moveBack(purchaseID("p1"))
         #expect(world.holders[purchaseID("p1")] == cleo)
-        // However often it is undone, it moves between these two.
+        // However often the move is undone, the purchase moves between these two.
         try world.moveBack(purchaseID("p1"))
         #expect(world.holders[purchaseID("p1")] == ben)
         try intoHolder.merge(cleo, into: ben)

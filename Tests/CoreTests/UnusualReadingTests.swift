@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// What Google's pages do not show, and may yet be answered.
+/// Tests answers that Google's pages do not show but that Google may yet give.
 @Suite("Unusual readings")
 struct UnusualReadingTests {
     private static let packs = catalog([
@@ -22,7 +22,7 @@ struct UnusualReadingTests {
         CustomerState(recording: readings.map { facts([$0]) }, catalog: Self.packs)
     }
 
-    /// The balance that the readings come to, if their order does not matter.
+    /// The balance that results from the readings; `nil` if it depends on their order.
     private func coins(_ readings: TransactionFact...) -> Int64? {
         let balances = [readings, readings.reversed(), readings + readings].map {
             state($0).balance("coins")
@@ -106,7 +106,7 @@ struct UnusualReadingTests {
             ("purchase.refunded", { _ in }),
         ]
         for (type, change) in rows {
-            // Its end is an hour away.
+            // The item ends in an hour.
             let item = playItem("pro", "GPA.1", to: at(31, 3_600_000), change)
             let first = playReading(.active, at: at(1), [item], mark: "a")
             #expect(event(of: last, after: first) == type)

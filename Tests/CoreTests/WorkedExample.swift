@@ -39,14 +39,14 @@ struct WorkedExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// `yes active 5.0`, `no expired -5.0`; `-` when the customer never had it.
+    /// For example `yes active 5.0` or `no expired -5.0`; `-` if the customer never had the entitlement.
     static func text(_ answer: Entitlement?) -> String {
         guard let answer else { return "-" }
         return "\(answer.isActive ? "yes" : "no") \(answer.state.rawValue) \(answer.code)"
     }
 }
 
-/// A moment at which the answer may change: what it is until then, and from then on.
+/// A moment at which the answer may change, with the answer before it and from then on.
 struct Boundary: Sendable {
     let at: Instant
     let before: String

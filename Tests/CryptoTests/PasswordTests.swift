@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stretched passwords")
 struct PasswordTests {
-    /// Made with Python: hashlib.scrypt(b"password", salt=b"NaCl", n=32768, r=8, p=1,
+    /// Uses a result made with Python: hashlib.scrypt(b"password", salt=b"NaCl", n=32768, r=8, p=1,
     /// maxmem=1 << 26, dklen=32).
     @Test("scrypt gives what another implementation gives")
     func known() {

@@ -49,7 +49,7 @@ struct APIClient: ~Copyable {
         return events
     }
 
-    /// A read, repeated as long as the service says that it may be.
+    /// Reads, and repeats the read as long as the service asks for a repetition.
     mutating func read(_ url: String) throws -> JSON {
         for _ in 0..<100 {
             let answer = try send("GET", url, timeoutMilliseconds: Int(patient(20_000)))

@@ -150,7 +150,7 @@ extension ProgramTests {
         )
         func quarantine() throws {
             let shard = try Stream.test("u1").shard.number
-            // What the service's own login may do: it inserts, and the head stays.
+            // The service's own login may do this: it inserts, and the head stays.
             try database.run(
                 """
                 insert into deed.events select shard, seq + 1, project, environment, customer, version + 1,
@@ -221,7 +221,7 @@ extension ProgramTests {
             #expect(findings.map { $0["object"]?.string } == [object])
             #expect(findings.map { $0["aspect"]?.string } == [aspect])
             #expect(findings.first?["expected"] != findings.first?["found"])
-            // The log itself is sound, and the audit says that too.
+            // The log itself is sound, and the audit says so.
             #expect(json["finding_count"] == 0 && json["events"] == 3)
             let told = try deed.run(["audit"] + key)
             #expect(told.output.contains("\(object), \(aspect): should be "))
@@ -257,8 +257,7 @@ extension ProgramTests {
 }
 
 extension JSON {
-    /// Whether it is about the schema itself. A scratch database is open to every login of its
-    /// server.
+    /// Whether the difference concerns the schema itself. A scratch database is open to every login of its server.
     fileprivate var isInside: Bool {
         self["object"]?.string.map { !["database", "role deed_service"].contains($0) } ?? false
     }

@@ -6,7 +6,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// `deed backup`, `deed backup check` and `deed restore`.
+    /// Tests `deed backup`, `deed backup check` and `deed restore`.
     @Suite("Backups that were tried", .serialized, .timeLimit(.minutes(20)))
     struct BackupCommands {
         private let evidence: EvidenceFolder
@@ -63,7 +63,7 @@ extension ProgramTests {
                 #expect(code == 0, "\(complaint)")
                 let made = try JSON.read(String(contentsOfFile: output, encoding: .utf8))
                 folders.append(try #require(made["folder"]?.string))
-                // Nothing that was answered before the backup began is missing.
+                // Everything that was answered before the backup began is in it.
                 #expect((made["events"]?.integer ?? 0) >= answered.last ?? 0)
             }
             _ = writers.stop()
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try BackupsIn(out).unfinished == [])
         }
 
-        /// The newest backup restores into a new data folder, is proven there, and answers calls.
+        /// Expects the newest backup to restore into a new data folder, to be proven there, and to answer calls.
         private func expectServed(of deed: Installation, _ key: String) throws {
             let copy = try Installation()
             let restored = try copy.run(
@@ -161,7 +161,7 @@ extension ProgramTests {
                     }
                 ),
                 ("is not a backup's manifest", manifest, { _ in Data("{}".utf8) }),
-                ("is not part of it", "\(backup)/dump/strange", { _ in Data("x".utf8) }),
+                ("is not part of the backup", "\(backup)/dump/strange", { _ in Data("x".utf8) }),
             ]
             let target = try ScratchDatabase(migrated: false)
             for damage in damages {
@@ -200,8 +200,7 @@ extension ProgramTests {
             #expect(try deed.run("restore", backup, "--database-url", target.url).code == 0)
         }
 
-        /// A copy of the backup whose manifest was changed and signed again, as only another
-        /// release would do.
+        /// A copy of the backup with a changed manifest, signed again as only another release would.
         private func signed(
             _ manifest: String, of deed: Installation, _ change: (String) -> String
         ) throws -> String {
@@ -230,7 +229,7 @@ extension ProgramTests {
             let deed = try Installation(source)
             try fill(deed)
             let backup = try backUp(deed)
-            // Not empty.
+            // The target is not empty.
             let full = try deed.run("restore", backup, "--database-url", source.url)
             #expect(full.code == 1 && full.errors.contains("empty database"), "\(full.errors)")
             // A new folder has no key yet, which differs from a lost key.
@@ -240,7 +239,7 @@ extension ProgramTests {
                 keyless.code == 1 && keyless.errors.contains("with --secret-key-file"),
                 "\(keyless.errors)")
             #expect(!keyless.errors.contains("--lost") && access(place, F_OK) != 0)
-            // Logins without rights.
+            // Uses a login without rights.
             let name = "backup_\(UInt32.random(in: 0...UInt32.max))"
             try source.run("create role \(name) login in role deed_service")
             defer { try? source.run("drop owned by \(name); drop role \(name)") }
@@ -254,17 +253,17 @@ extension ProgramTests {
             #expect(
                 restored.code == 1 && restored.errors.contains("may not create a schema"),
                 "\(restored.errors)")
-            // A folder without free space.
+            // Uses a folder without free space.
             let tiny = file("tiny")
             mkdir(tiny, 0o755)
             if mount("tmpfs", tiny, "tmpfs", 0, "size=16k") == 0 {
                 defer { umount(tiny) }
                 let roomless = try deed.run("backup", "check", backup, "--scratch", tiny)
-                #expect(roomless.code == 1 && roomless.errors.contains("are free"))
+                #expect(roomless.code == 1 && roomless.errors.contains("free, and about"))
                 let small = try deed.run("backup", "--out", "\(tiny)/backups")
-                #expect(small.code == 1 && small.errors.contains("are free"), "\(small.errors)")
+                #expect(small.code == 1 && small.errors.contains("free, and about"))
             }
-            // A schema that is newer than this release knows.
+            // Uses a schema that is newer than this release knows.
             try source.run(
                 "insert into deed.migrations select 999, '0999_later', digest, applied_at from deed.migrations "
                     + "where number = 1")
@@ -318,7 +317,7 @@ extension ProgramTests {
                 })
             restoring.signal(SIGKILL)
             _ = restoring.wait(milliseconds: 60_000)
-            // Programs that it had started continue to their end.
+            // Programs that the command had started continue to their end.
             let others = """
                 select count(*) from pg_stat_activity
                 where datname = current_database() and application_name = 'pg_restore'
@@ -336,7 +335,7 @@ extension ProgramTests {
                 let refused = try deed.run(command + place)
                 #expect(refused.code != 0, "\(command): \(refused.output)")
             }
-            // As the page says.
+            // Follows the page.
             try target.run("drop schema deed cascade")
             #expect(try deed.run(["restore", backup] + place).code == 0)
             #expect(try deed.run(["audit", "--projections"] + place).code == 0)

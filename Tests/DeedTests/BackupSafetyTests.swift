@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// What a tired operator does to backups, and what the backups survive.
+    /// Tests a tired operator's mistakes with backups, and what the backups survive.
     @Suite("Backups in the wrong hands", .serialized, .timeLimit(.minutes(20)))
     final class BackupSafety {
         private let folder: ScratchFolder
@@ -90,7 +90,7 @@ extension ProgramTests {
                 "\(deed.dataFolder)/secret.key")
             #expect(restored.code == 0, "\(restored.errors)")
             #expect(
-                restored.output.contains("The schema was brought from migration \(migration)"),
+                restored.output.contains("The schema was migrated from \(migration)"),
                 "\(restored.output)")
             let copy = try Installation(target)
             #expect(try copy.run("project", "create", "default").code == 0)
@@ -126,7 +126,7 @@ extension ProgramTests {
             mkdir(empty, 0o700)
             for (path, words) in [
                 (folder.file("missing"), "No such file"), (file, "is a file"),
-                (half, "lacks manifest.json"), (empty, "holds no complete backup"),
+                (half, "lacks manifest.json"), (empty, "contains no complete backup"),
             ] {
                 let refused = try deed.run("backup", "check", path)
                 #expect(refused.code == 1 && refused.errors.contains(words), "\(refused.errors)")
@@ -134,7 +134,7 @@ extension ProgramTests {
             try Data("x".utf8).write(to: URL(fileURLWithPath: "\(second)/roles.sql"))
             let damaged = try deed.run("backup", "check", out)
             #expect(damaged.errors.contains("roles.sql was changed"), "\(damaged.errors)")
-            #expect(damaged.errors.contains("The one before it is \(first)"), "\(damaged.errors)")
+            #expect(damaged.errors.contains("The previous backup is \(first)"), "\(damaged.errors)")
         }
 
         @Test("A backup into the data folder, and a restore into a backup, are refused")
@@ -159,7 +159,7 @@ extension ProgramTests {
             let backup = try backUp(deed)
             let place = folder.file("place")
             let key = ["--secret-key-file", "\(deed.dataFolder)/secret.key"]
-            // The database's URL comes from a variable. Only without one, a folder is used.
+            // The database's URL comes from a variable. Only without it, a folder is used.
             let fresh = try Installation()
             let command = ["restore", backup, "--data-dir", place] + key
             let (restoring, _, _) = try fresh.start(command)

@@ -6,7 +6,7 @@ import Minting
 import TestSupport
 import Testing
 
-/// What `docs/backup.md` tells an operator to do, done with the programs that it names.
+/// Does what `docs/backup.md` tells an operator to do, with the programs that it names.
 extension ProgramTests {
     @Suite("Backup and restore", .serialized, .timeLimit(.minutes(20)))
     struct Backup {
@@ -168,7 +168,7 @@ extension ProgramTests {
             #expect(try audit.json["evidence"]?["proven"]?.integer == 2)
         }
 
-        /// What the customer has in either environment, independent of the time of the call.
+        /// The customer's rights in either environment, independent of the time of the call.
         private func answers(_ deed: Installation) throws -> [String] {
             try ["production", "sandbox"].map { environment in
                 let shown = try deed.run(
@@ -222,20 +222,20 @@ private struct BackupFiles {
         try run(holding: "pg_dump ", ["OWNER_URL": url])
     }
 
-    /// Existing roles are reported and left unchanged.
+    /// Restores the dump. Existing roles are reported and left unchanged.
     func restore(to server: NewServer) throws {
         try run(
             holding: "grant deed_service to $OWNER",
             ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner])
     }
 
-    /// How one of Deed's commands ended.
+    /// The result of one of Deed's commands.
     struct Ended {
         let command: String
         let code: Int32
     }
 
-    /// Also runs Deed's commands on that machine, up to the first that fails.
+    /// Restores the dump, and runs Deed's commands on that machine up to the first that fails.
     func restoreWhole(
         to server: NewServer, _ machine: [String: String]
     ) throws -> [Ended] {

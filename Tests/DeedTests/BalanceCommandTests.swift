@@ -24,7 +24,7 @@ final class BalanceCommandTests {
             try deed.run("customer", "balances", "u1").output
                 == "The customer \"u1\" has no balance in production.\n")
         let up = ["adjust", "--customer", "u1", "--currency", "coins", "--reason", "sorry"]
-        #expect(try deed.run(up + ["--amount", "100"]).output == "u1 has 100 coins now.\n")
+        #expect(try deed.run(up + ["--amount", "100"]).output == "u1 now has 100 coins.\n")
         let down = try deed.run(up + ["--amount", "-130", "--ticket", "T-1", "--json"])
         #expect(try down.json["amount"]?.integer == -130)
         #expect(try down.json["balance"]?.integer == -30)
@@ -51,7 +51,7 @@ final class BalanceCommandTests {
             "adjust", "--customer", "u1", "--currency", "coins", "--amount", "5", "--reason", "r",
             "--idempotency-key", "k",
         ]
-        for _ in 0..<2 { #expect(try deed.run(adjust).output == "u1 has 5 coins now.\n") }
+        for _ in 0..<2 { #expect(try deed.run(adjust).output == "u1 now has 5 coins.\n") }
     }
 
     @Test("Orders that a back end opened are listed, shown and closed")

@@ -39,7 +39,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        /// The exit codes of consecutive reconciliations, until it is told to stop.
+        /// Consecutive reconciliations until it is stopped, and their exit codes.
         private final class Nights: Sendable {
             private let isOver = Monitor(false)
             private let codes = Monitor<[Int32]?>(nil)

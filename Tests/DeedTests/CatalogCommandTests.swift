@@ -33,7 +33,7 @@ final class CatalogCommandTests {
         #expect(refused.code == 1)
         #expect(
             Set(refused.output.split(separator: "\n")) == [
-                "products[0].credits is empty; name what the consumable adds to a balance",
+                "products[0].credits is empty; state what the consumable adds to a balance",
                 "products[1] is a number; it must be an object",
             ])
         #expect(refused.errors == "error: The catalog has 2 errors; correct them and try again.\n")
@@ -104,14 +104,14 @@ final class CatalogCommandTests {
             #expect(try version() == 0)
         }
         let applied = try deed.run("catalog", "apply", Self.example)
-        #expect(applied.output.hasSuffix("The catalog is version 1 now.\n"))
+        #expect(applied.output.hasSuffix("The catalog is now version 1.\n"))
         #expect(try projectedVersion() == 1)
         let file = try folder.write(try deed.run("catalog", "show").output, to: "shown")
         let again = try deed.run("catalog", "apply", file)
         #expect(again.code == 0)
         #expect(
             again.output
-                == "Nothing changes: it is the catalog of version 1.\nNothing was written.\n")
+                == "Nothing changes: the file is the same as version 1.\nNothing was written.\n")
         #expect(try version() == 1)
     }
 
@@ -139,7 +139,8 @@ final class CatalogCommandTests {
         #expect(try deed.run("catalog", "apply", empty).code == 0)
         let again = try deed.run(["catalog", "apply", Self.example] + key)
         #expect(
-            again.output.hasSuffix("This was done before, with the same key, as version 1.\n"))
+            again.output.hasSuffix(
+                "This catalog was already applied with the same key, as version 1.\n"))
         #expect(try version() == 2)
     }
 
@@ -160,7 +161,7 @@ final class CatalogCommandTests {
         #expect(
             told.output.contains(
                 """
-                Everything that ever gave it:
+                Everything that ever gave this entitlement:
                   yes  from 2026-01-01T00:00:00.000Z with no end   an admin's decision, grant g_
                 """))
         let json = try deed.run("customer", "explain", "u1", "--entitlement", "pro", "--json")

@@ -41,8 +41,7 @@ extension ProgramTests {
             #expect(try give("later", at: right).status == 201)
             #expect(try ask("/readyz", right).status == 200)
             #expect(try lead() <= 0)
-            // With such a clock, nothing is done outside the log either, such as jobs that one
-            // instance does for all.
+            // With such a clock, an instance does nothing outside the log either, such as jobs for all instances.
             let later = "(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000"
             #expect(
                 try database.number(
@@ -127,8 +126,8 @@ final class FakeClock {
     struct NotInstalled: Error {}
 
     private let folder: ScratchFolder
-    /// Memory comes from the C library: jemalloc asks for the time before libfaketime is ready, and
-    /// each would wait for the other.
+    /// The libraries to load. Memory comes from the C library: jemalloc asks for the time before
+    /// libfaketime is ready, and each would wait for the other.
     private let libraries: String
 
     init(_ offset: String) throws {

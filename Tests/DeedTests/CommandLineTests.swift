@@ -74,7 +74,7 @@ extension ProgramTests {
             let installation = try Installation(try ScratchDatabase())
             let refused = try installation.run("customer", "show", "u1", "--customer", "u2")
             #expect(refused.code == 2)
-            #expect(refused.errors.contains("named twice"), "\(refused.errors)")
+            #expect(refused.errors.contains("name the customer once"), "\(refused.errors)")
         }
 
         @Test("A grant is shown as the API shows it")

@@ -7,7 +7,7 @@ import Threading
 extension ProgramTests {
     @Suite("The command line", .serialized, .timeLimit(.minutes(20)))
     struct Commands {
-        /// A place without a database, for commands that must fail earlier.
+        /// A place without a database, for commands that must fail before they need one.
         private static let nowhere = [
             "DEED_DATABASE_URL": "postgresql:///postgres?host=/nonexistent"
         ]
@@ -100,7 +100,7 @@ extension ProgramTests {
             #expect(try first.json["project"]?.string == "game")
             let second = try installation.run("project", "create", "game")
             #expect(second.code == 1)
-            #expect(second.errors.contains("exists already"))
+            #expect(second.errors.contains("already exists"))
             #expect(try installation.run("project", "create", "game", "--if-missing").code == 0)
             let list = try installation.run("project", "list", "--json")
             #expect(try list.json["projects"]?.array?.map { $0["project"]?.string } == ["game"])

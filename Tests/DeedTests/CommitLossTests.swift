@@ -54,7 +54,7 @@ extension ProgramTests {
             for round in 1...CommitLoss.rounds {
                 let wishes = try wishes(round)
                 let before = retries
-                // A commit that happened is not repeated, so there is nothing more to lose.
+                // A commit that happened is not repeated, so nothing more can be lost.
                 let times = loss == .command ? 1 + round % 3 : 1
                 // An instance also commits its signs of life, which no answer depends on.
                 proxy.lose(loss, of: .commit, after: .insertEvents, times: times)
@@ -98,7 +98,7 @@ extension ProgramTests {
             ]
         }
 
-        /// Sends all of them at once.
+        /// Sends all requests at once, and returns the answers.
         private func answers(to wishes: [Wish]) throws -> [(status: Int, text: String)] {
             let answers = Mutex<[Int: (status: Int, text: String)]>([:])
             inParallel(wishes.count) { index in
@@ -118,7 +118,7 @@ extension ProgramTests {
             answer.replacing(/"at":"[^"]*"/, with: "")
         }
 
-        /// How often the service repeated a commit.
+        /// How often the service has repeated a commit.
         private var retries: Int {
             service.log.split(separator: "\n").count { $0.contains(#""event":"commit_retried""#) }
         }

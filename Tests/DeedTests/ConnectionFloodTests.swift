@@ -9,10 +9,10 @@ extension ProgramTests {
     @Suite("Ten thousand connections", .timeLimit(.minutes(20)))
     struct ConnectionFlood {
         private static let path = "/v1/customers/u1/entitlements"
-        /// How many connections `serve` allows, and how many more get an error.
+        /// The number of connections that `serve` allows. Some more get an error.
         private static let limit: Int64 = 4096
         private static let headroom: Int64 = 64
-        /// The maximum cost of one of them in KiB.
+        /// The maximum cost of one connection in KiB.
         private static let cost: Int64 = 32
 
         @Test("They cost what is stated, and others lose no answer")
@@ -38,13 +38,12 @@ extension ProgramTests {
             }
             #expect(isFull, "\(full) connections")
             #expect(full <= ConnectionFlood.limit + ConnectionFlood.headroom)
-            // Another one gets an error, or is closed if too many got one.
+            // Another connection gets an error, or is closed if too many got one.
             let late = try RawClient(port: service.port, milliseconds: 5000)
             late.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
             if let reply = late.reply() { #expect(reply.status == 503) }
             #expect(late.isClosed())
-            // Connections that say nothing, or too little at a time, are cut off. Then there is
-            // room again.
+            // Connections that say nothing, or too little at a time, are cut off. After that, others have room again.
             #expect(
                 eventually(within: 30_000) {
                     flood.sendByte()
@@ -53,8 +52,8 @@ extension ProgramTests {
             let peak = try Footprint(of: service.process)
             let connections = ConnectionFlood.limit + ConnectionFlood.headroom
             #expect(peak.mostMemory - before.memory <= connections * ConnectionFlood.cost)
-            // Announced bodies that never come take no memory, and no address space either: systems
-            // that promise no more memory than they have would refuse it.
+            // Announced bodies that never arrive take no memory, and no address space either:
+            // systems that promise no more memory than they have would refuse it.
             #expect(peak.mostAddresses - before.addresses <= 1 << 20, "KiB of address space")
             print("\(peak.mostMemory - before.memory) KiB for \(full) connections")
 
@@ -68,7 +67,7 @@ extension ProgramTests {
             let (count, slowest) = ordinary.stop()
             #expect(ordinary.faults == [])
             #expect(count > 200)
-            // If a client had to wait for the others, it would wait until they are cut off.
+            // A client that had to wait for the others would wait until they are cut off.
             #expect(slowest < 5000)
             print("\(count) answers meanwhile, the slowest after \(slowest) ms")
         }
@@ -87,7 +86,7 @@ extension ProgramTests {
                 try eventually(within: 5000) {
                     try client.metrics(of: service)["deed_http_connections"] ?? 0 > 100
                 })
-            // A session that has to be made again finds a descriptor.
+            // A session that must be opened again gets a descriptor.
             let sessions = """
                 select count(pg_terminate_backend(pid)) from pg_stat_activity
                 where datname = current_database() and pid <> pg_backend_pid()
@@ -112,7 +111,7 @@ extension ProgramTests {
     }
 }
 
-/// Lets this process open this many descriptors.
+/// Raises this process's limit to this many descriptors.
 private func raiseDescriptorLimit(to count: rlim_t) -> Bool {
     var limit = rlimit()
     let resource = Int32(RLIMIT_NOFILE.rawValue)
@@ -127,7 +126,7 @@ private final class Flood: Sendable {
     private static let connections = 10_000
     private static let lanes = 4
 
-    /// What is sent first, and what follows one byte at a time.
+    /// The bytes that are sent first, and the bytes that follow one at a time.
     private enum Manner: Int, CaseIterable {
         case silence, line, header, body
 
@@ -173,7 +172,7 @@ private final class Flood: Sendable {
     func end() { clients.withLock { $0 = [] } }
 }
 
-/// Reads over a connection that it had from the start.
+/// A client that reads over a connection from before the flood.
 private final class OrdinaryClient: Sendable {
     private struct State {
         var isStopping = false

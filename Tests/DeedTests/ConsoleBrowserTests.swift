@@ -6,7 +6,7 @@ import Testing
 extension ProgramTests {
     @Suite("The console in Chromium", .timeLimit(.minutes(30)))
     struct ConsoleBrowser {
-        /// Where the pictures of the pages go; none are taken without it.
+        /// The folder for pictures of the pages. Without it, none are taken.
         private static let screenshots = ProcessInfo.processInfo.environment[
             "DEED_SCREENSHOTS"]
 
@@ -34,6 +34,12 @@ extension ProgramTests {
                     person["person"]?.string, "\(made.errors)")
                 variables["DEED_\(name)_LINK"] = person["link"]?.string
             }
+            let spare = try ground.deed.run(
+                "key", "create", "--role", "reader", "--name", "spare", "--json",
+                variables: ["DEED_TEST_CLOCK": "1"]
+            ).json
+            variables["DEED_SPARE_ID"] = spare["id"]?.string
+            variables["DEED_SPARE_KEY"] = spare["key"]?.string
             var arguments = [script] + (runsScript ? [] : ["--without-script"])
             if let folder = ConsoleBrowser.screenshots {
                 arguments += ["--screenshots", "\(folder)/\(mark)"]

@@ -52,9 +52,8 @@ extension ProgramTests {
             #expect(shown.code == 0)
             #expect(
                 shown.output
-                    == "Nothing was ever recorded about a customer \"nobody\" in production of "
-                    + "the project \"default\"; check that id, --environment and --project are "
-                    + "right.\n")
+                    == "Nothing was ever recorded about the customer \"nobody\" in production of "
+                    + "the project \"default\"; check the id, --environment and --project.\n")
             let json = try installation.run("customer", "show", "nobody", "--json")
             #expect(try json.json["entitlements"] == [:])
             #expect(try json.json["orders"] == [])
@@ -76,7 +75,7 @@ extension ProgramTests {
         func directions() throws {
             _ = try installation.makeKey()
             let shown = try installation.run("customer", "show", "a\u{202E}b")
-            #expect(shown.output.contains("about a customer \"a<U+202E>b\" in production"))
+            #expect(shown.output.contains("about the customer \"a<U+202E>b\" in production"))
             let json = try installation.run("customer", "show", "a\u{202E}b", "--json")
             #expect(try json.json["customer"]?.string == "a\u{202E}b")
         }

@@ -14,7 +14,7 @@ extension ProgramTests {
             let folder = try ScratchFolder()
             let port = try freePort()
             let output = folder.file("demo.out")
-            // This must not change.
+            // The demo must not change this folder.
             let real = folder.file("real")
             var environment = [
                 "DEED_DATA_DIR": real, "TMPDIR": folder.path, "DEED_TEST_CLOCK": "1",

@@ -14,7 +14,7 @@ extension ProgramTests {
             try String(contentsOf: DeploymentTests.folder.appending(path: name), encoding: .utf8)
         }
 
-        /// What a program of the machine prints, and how it ends.
+        /// Runs a program of the machine. Returns its output and its exit code.
         private func run(_ program: String, _ arguments: String...) throws -> (Int32, String) {
             let process = Process()
             let pipe = Pipe()
@@ -232,7 +232,7 @@ extension ProgramTests {
             ]
             #expect(deed["env"]?.array?.contains(variable) == true)
 
-            // The command does the same here as there.
+            // The command does the same here as in the cluster.
             let folder = try ScratchFolder()
             for (number, file) in ["secret.key", "secret.key.next", "secret.key.old.1"].enumerated()
             {
@@ -251,7 +251,7 @@ extension ProgramTests {
             let command = try #require(words.last)
                 .replacingOccurrences(of: place, with: folder.file("key"))
                 .replacingOccurrences(of: " /secret/", with: " \(folder.file("secret"))/")
-            // A pod that restarts its first container does it a second time.
+            // A pod that restarts its first container runs the command a second time.
             for _ in 1...2 {
                 let (code, output) = try run("sh", "-c", command)
                 #expect(code == 0, "\(output)")
@@ -280,7 +280,7 @@ extension ProgramTests {
                 #expect(url?.hasPrefix("postgresql://\(login):") == true)
             }
             try expectServed(pair)
-            // Such an owner cannot see which standby confirms until it is granted that.
+            // Such an owner can see which standby confirms only after a grant.
             try pair.makeSynchronous()
             let told = try owner(of: pair).run("migrate")
             #expect(told.errors.contains("grant pg_read_all_stats to deed_owner"), "\(told.errors)")
@@ -294,7 +294,7 @@ extension ProgramTests {
             #expect(try server.run(check).findings.isEmpty)
         }
 
-        /// The owner migrates and the service's login serves. No superuser is needed.
+        /// Expects the owner's login to migrate and the service's login to serve, without a superuser.
         private func expectServed(_ pair: PostgresPair) throws {
             let migrated = try owner(of: pair).run("migrate", "--service-login", "deed_server")
             #expect(migrated.code == 0 && migrated.errors == "", "\(migrated.errors)")

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// What the doctor knows about servers, disks and logins. Each check breaks its own database,
-    /// disk or login.
+    /// Tests what the doctor knows about servers, disks and logins. Each check breaks its own database, disk or login.
     @Suite("The doctor at the server", .serialized, .timeLimit(.minutes(20)))
     struct DoctorAtServer {
         /// Programs that a command in the test needs, as the cluster's owner.
@@ -15,7 +14,7 @@ extension ProgramTests {
             + "owner() { if [ $(id -u) -eq 0 ]; then (cd / && runuser -u postgres -- \"$@\"); "
             + "else \"$@\"; fi; }; "
 
-        /// What one check found.
+        /// The findings of one check.
         private func find(_ code: String, _ deed: Installation, _ more: [String] = []) throws
             -> [Finished.Found]
         {

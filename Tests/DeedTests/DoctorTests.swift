@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Breaks everything that the doctor knows on a working installation. It is reported, its
-    /// advice is followed word for word, and the next run is clean.
+    /// Breaks everything that the doctor knows in a working installation. Each time, the doctor
+    /// reports it, the test follows its advice word for word, and the next run is clean.
     @Suite("The doctor", .serialized, .timeLimit(.minutes(20)))
     struct Doctor {
         @Test("On a healthy installation it finds nothing, and so does the status")
@@ -152,14 +152,14 @@ extension ProgramTests {
     }
 }
 
-/// Something that can be wrong.
+/// Something that can be wrong with an installation.
 struct Ailment {
     let code: String
     /// Shell lines for the ward's folder. `sql` runs statements as the database's owner.
     let breaking: String
     /// What a person does if the advice has no commands.
     var treatment: String?
-    /// Settings of the doctor's run.
+    /// Settings for the doctor's run.
     var variables: [String: String] = [:]
     var isOfRoot = false
 
@@ -217,7 +217,7 @@ struct Ailment {
             treatment: "sql \"delete from deed.instances where instance = 'i_other'\""),
     ]
 
-    /// Statements that set what no one may.
+    /// Statements that make a change that triggers forbid.
     private static func lowering(_ change: String) -> String {
         "'alter table deed.format disable trigger all' 'update deed.format set \(change)' "
             + "'alter table deed.format enable trigger all'"
@@ -301,7 +301,7 @@ struct Ailment {
         Ailment(code: "audit_late", breaking: done("audit")),
     ]
 
-    /// It was last done in 1970.
+    /// A record of a task that was last done in 1970.
     private static func done(_ what: String) -> String {
         "sql \"insert into deed.last_done values ('\(what)', 1, '{}') on conflict (what) do update set done_at = 1\""
     }
@@ -313,7 +313,7 @@ struct Ailment {
             breaking: "cp -p \"$KEY\" kept; echo abc >\"$KEY\"; chmod 600 \"$KEY\""),
         Ailment(
             code: "credentials_locked",
-            // What the previous treatment left: a new key, and data sealed with the old one.
+            // Undoes what the previous treatment left: a new key, and data sealed with the old one.
             breaking: "rm -f \"$KEY\".damaged"),
         Ailment(
             code: "key_missing", breaking: "sh credentials.sh; rm -f \"$KEY\" \"$KEY\".old.*"),
@@ -322,6 +322,11 @@ struct Ailment {
             breaking:
                 "deed webhook create --url https://8.8.8.8/hook; rm -f \"$KEY\" \"$KEY\".old.*; "
                 + "deed secret rotate --lost"),
+        Ailment(
+            code: "second_factor_locked",
+            breaking: "deed person create --email ann@example.com --role admin; "
+                + "sql \"insert into deed.second_factors select person, decode(repeat('00', 48), 'hex'), "
+                + "decode(repeat('00', 8), 'hex'), 0 from deed.people\""),
         Ailment(code: "key_unreadable", breaking: "chown daemon \"$KEY\"", isOfRoot: true),
         Ailment(
             code: "data_folder_owner", breaking: "chown daemon \"$DEED_DATA_DIR\"", isOfRoot: true),
@@ -362,7 +367,7 @@ extension Finished {
         let commands: [(place: String, text: String)]
     }
 
-    /// What the doctor found, from `--json`.
+    /// The doctor's findings, from `--json`.
     var findings: [Found] {
         get throws {
             try (json["checks"]?.array ?? []).flatMap { check -> [Found] in

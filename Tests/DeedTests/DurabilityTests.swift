@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// Tests that run the built program, one after the other, because each loads the machine.
+/// Runs the built program's tests one after the other, because each loads the machine.
 @Suite("The program", .serialized)
 struct ProgramTests {}
 
@@ -96,7 +96,7 @@ extension Installation {
     }
 }
 
-/// Random numbers with a printed seed, so a run can be investigated.
+/// Random numbers with a printed seed, so that a run can be investigated.
 func seededGenerator(_ name: String) -> SeededGenerator {
     SeededGenerator(seed: printedSeed(of: name))
 }

@@ -64,7 +64,7 @@ class ErasingShop: SandboxShop {
         #expect(eventually(within: 60_000) { (try? database.number(waiting)) == 1 })
         process.signal(SIGKILL)
         _ = process.wait(milliseconds: 60_000)
-        // Its session would still empty them once it gets the lock.
+        // The command's session would still empty them once it gets the lock.
         try database.run("select pg_terminate_backend(pid) \(sessions)")
         #expect(eventually(within: 60_000) { (try? database.number(waiting)) == 0 })
         try holder.run(Script(embedded: Array("rollback".utf8)))

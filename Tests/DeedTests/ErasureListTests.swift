@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Erasures that a restore lost, and the list that repeats them.
+    /// Tests erasures that a restore lost, and the list that repeats them.
     @Suite("deed customer erase --again", .timeLimit(.minutes(20)))
     final class ErasureLists: ErasingShop {
         private var path: String { folder.path + "/erasures.jsonl" }
@@ -17,7 +17,7 @@ extension ProgramTests {
             try Data(change(list).utf8).write(to: URL(fileURLWithPath: path))
         }
 
-        /// Repeats the list. Returns each customer with its outcome.
+        /// Repeats the erasures in the list. Returns each customer with its outcome.
         private func `repeat`(
             at installation: Installation, _ more: String...
         ) throws -> (code: Int32, outcomes: [String]) {
@@ -174,7 +174,7 @@ extension ProgramTests {
             }
             try Data().write(to: URL(fileURLWithPath: path))
             let empty = try deed.run("customer", "erase", "--again", path)
-            #expect(empty.code == 0 && empty.output.contains("no erasure is to be repeated"))
+            #expect(empty.code == 0 && empty.output.contains("there is no erasure to repeat"))
             let none = try deed.run(["customer", "erase", "--file", path] + how)
             #expect(none.code == 2 && none.errors.contains("names no customer"), "\(none)")
         }

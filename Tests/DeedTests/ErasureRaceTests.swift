@@ -55,7 +55,7 @@ extension ProgramTests {
             #expect(audit.code == 0, "\(audit.output)")
         }
 
-        /// Every erasure arrives, and no later message contains what was recorded before it.
+        /// Expects every erasure to arrive, and no later message to contain what was recorded before it.
         private func expectDelivered(
             _ receivers: WebhookReceivers, _ database: ScratchDatabase
         ) throws {
@@ -156,7 +156,7 @@ private final class CatalogChanges: Sendable {
         }
     }
 
-    /// Returns how many changes there were.
+    /// Stops. Returns the number of changes.
     func stop() -> Int {
         isOver.withLock { $0 = true }
         return count.wait(milliseconds: 60_000) { $0.hasEnded ? $0.done : nil } ?? 0
@@ -169,14 +169,14 @@ private final class CatalogChanges: Sendable {
     private static let extra = #",{"id":"level3","kind":"non_consumable","entitlements":["l3"]}"#
 }
 
-/// What a customer's events say.
+/// The record in a customer's events.
 private struct LifeRecord {
     /// The versions of the events caused by each call.
     private(set) var places: [String: [Int64]] = [:]
     /// Coins since the last erasure.
     private(set) var coins: Int64 = 0
     private(set) var nets: [String: Int64] = [:]
-    /// Whether everything erased has no content, and everything else has.
+    /// Whether every erased event has no content, and every other event has.
     private(set) var isSound = true
 
     init(_ events: [JSON]) {
@@ -209,7 +209,7 @@ private struct LifeRecord {
     }
 }
 
-/// Everything sold to anyone, as signed by the store.
+/// Everything sold to any customer, as signed by the store.
 private final class SharedSales: Sendable {
     private static let store = MintedStore(environment: "Sandbox")
     private let signed = Mutex<[String]>([])
@@ -243,7 +243,7 @@ private struct ErasingRecord: Sendable {
     var findings: [String] = []
 }
 
-/// Acts at random like customers, back ends and support, and erases.
+/// Acts at random like customers, back ends and support, and erases customers.
 private final class ErasingClient: RandomClient {
     private static let explained: Set<String> = [
         "intent_stale", "customer_unknown", "already_erased", "customer_changed_meanwhile",
@@ -358,7 +358,7 @@ private final class ErasingClient: RandomClient {
         }
     }
 
-    /// The answer, unless acts of others explain a refusal.
+    /// The answer, unless other clients' acts explain a refusal.
     private func call(
         _ client: inout APIClient, _ method: String, _ path: String, _ body: String = "",
         key: String? = nil, first: Int? = nil, after position: String? = nil

@@ -73,7 +73,7 @@ extension ProgramTests {
             try give("after", in: installation)
             #expect(eventually(within: 60_000) { told() == ["before", "after"] }, "\(told())")
             let said = try String(contentsOfFile: errors, encoding: .utf8)
-            #expect(said.contains("answers again") && said.split(separator: "\n").count == 2)
+            #expect(said.contains("can be reached again") && said.split(separator: "\n").count == 2)
             follower.signal(SIGINT)
             #expect(follower.wait(milliseconds: 60_000) == 0)
         }

@@ -9,7 +9,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// What was done to a submission's evidence, and the column that must be named.
+/// A change to a submission's evidence, and the column that the audit must name.
 private struct EvidenceTampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let column: String
@@ -232,8 +232,7 @@ extension ProgramTests {
                 return
             }
             if longer > 0 { fact.expires = Payload.signedAt.advanced(byMilliseconds: longer) }
-            // With the service's own login: another customer's event with the digest of real
-            // evidence.
+            // Uses the service's own login: another customer's event with the digest of real evidence.
             let world = try #require(Environment(rawValue: environment))
             let forged = fact
             var command = Command(
@@ -286,7 +285,7 @@ extension ProgramTests {
 }
 
 extension EvidenceRecord {
-    /// As if it were a notification, which is always kept.
+    /// The record as if it were a notification, which is always kept.
     fileprivate var keptAlways: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import deed
 
-/// Files as written by editors and shells.
+/// Tests files as editors and shells write them.
 @Suite("Evidence in files")
 struct EvidenceFileTests {
     private let folder: EvidenceFolder

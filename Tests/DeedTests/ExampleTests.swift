@@ -46,7 +46,7 @@ extension ProgramTests {
             let backEnd = try ground.backEnd(program, file)
             let token = try #require(
                 try backEnd.ask("GET", "/players/u1/token").json["token"]?.string)
-            // Both follow RFC 9562, so a player keeps the token when the language changes.
+            // Both languages follow RFC 9562, so a player keeps the token when the language changes.
             #expect(token == "1ddace34-dcdc-5434-8a25-3836771c7b2c")
             let bought = try step([
                 "do": "buy", "customer": "u1", "product": "pro.month", "token": .string(token),

@@ -103,7 +103,7 @@ extension ProgramTests {
         }
 
         private func status(of path: String, at port: UInt16) throws -> Int? {
-            // The document does not say which of the two addresses has what.
+            // The document does not say which of the two addresses serves what.
             let client = try RawClient(undocumented: port, milliseconds: 10_000)
             client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
             return client.reply()?.status

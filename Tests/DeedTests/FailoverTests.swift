@@ -47,8 +47,7 @@ extension ProgramTests {
 
             try pair.start(.standby)
             try pair.promote()
-            // It lacks something that was answered. To continue with it would start a second
-            // history.
+            // The server lacks something that was answered. Continuing with it would start a second history.
             #expect(
                 try eventually(within: 20_000) {
                     try readiness().text.contains("lacks at least 1 event")
@@ -119,7 +118,7 @@ extension ProgramTests {
             try pair.promote()
             let new = try give("new")
             try pair.start(.primary)
-            // The old server is first among the addresses and takes writes.
+            // The old server is first among the addresses and accepts writes.
             try cutSessions(at: .standby)
             #expect(
                 try eventually(within: 10_000) { try read(after: new.description).status == 200 })

@@ -10,7 +10,7 @@ final class FeedFollower: Sendable {
         case python = "follow.py"
         case node = "follow.mjs"
 
-        /// Both as `env` takes them.
+        /// The program and its file as arguments of `env`.
         var words: [String] { [self == .python ? "python3" : "node", path] }
 
         private var path: String {
@@ -34,7 +34,7 @@ final class FeedFollower: Sendable {
     var cursor: String { folder.file("cursor") }
     var out: String { folder.file("out") }
 
-    /// Runs it until it is killed. Its lines go to a file.
+    /// Runs the follower until it is killed. Its lines go to a file.
     func start(at service: String) throws {
         let (process, _, _) = try launch(["--url", service, "--out", out])
         running.withLock { $0 = (process, size) }
@@ -48,7 +48,7 @@ final class FeedFollower: Sendable {
         }
     }
 
-    /// Whether it has written anything since it was started.
+    /// Whether the follower has written anything since it was started.
     var hasGrown: Bool { running.withLock { size > $0.size } }
 
     private var size: Int {
@@ -56,7 +56,7 @@ final class FeedFollower: Sendable {
         return attributes?[.size] as? Int ?? 0
     }
 
-    /// Runs it to its end. It prints lines, unless the options name a file.
+    /// Runs the follower to its end. It prints lines, unless the options name a file.
     func run(
         _ options: String..., more: [String] = [], key: String? = nil
     ) throws -> Finished {
@@ -69,7 +69,7 @@ final class FeedFollower: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// The lines of its file; none before it creates one.
+    /// The lines of the follower's file; empty before the file exists.
     func events() throws -> [JSON] {
         try ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").events
     }
@@ -91,7 +91,7 @@ final class FeedFollower: Sendable {
 }
 
 extension String {
-    /// A follower's complete lines. Anything after the last line end is half a line.
+    /// A follower's complete lines. Text after the last line end is an incomplete line.
     var events: [JSON] {
         get throws {
             try split(separator: "\n", omittingEmptySubsequences: false).dropLast()

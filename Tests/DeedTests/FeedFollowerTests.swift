@@ -38,7 +38,7 @@ extension ProgramTests {
                     #expect(services[index].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                     services[index] = try installations[index].serve(port: services[index].port)
                     for follower in followers {
-                        // While it writes, and not while it waits for its next attempt.
+                        // Kills the follower while it writes, not while it waits for its next attempt.
                         #expect(eventually(within: 30_000) { follower.hasGrown })
                         pause(milliseconds: Int64.random(in: 0...150, using: &random))
                         follower.kill()
@@ -141,7 +141,7 @@ extension ProgramTests {
             let sandbox = try FeedFollower(program, key: reader)
             #expect(try types(sandbox, "--environment", "sandbox") == ["grant.given"])
 
-            // A waiting follower hears of it immediately, and not when its wait is over.
+            // A waiting follower gets the event immediately, not at the end of its wait.
             let waiting = try FeedFollower(program, key: reader)
             try waiting.start(at: service.url)
             #expect(try eventually(within: 10_000) { try waiting.events().count == 6 })
@@ -242,7 +242,7 @@ extension JSON {
         self["access"]?.array?.last { $0["entitlement"] == "pro" }?["after"]
     }
 
-    /// What the calls about one customer return for an event.
+    /// The part of an event that the calls about one customer also return.
     fileprivate var withoutFeed: JSON {
         var event = JSONObject()
         let ofFeed: Set = ["id", "customer", "environment", "access"]

@@ -32,7 +32,7 @@ extension ProgramTests {
                 ])
         }
 
-        /// A practice store, and an app that knows the store's key.
+        /// Starts a practice store, and an app that knows the store's key.
         private func connect() throws -> ServingProgram {
             let store = try ServingProgram(
                 Installation.practice, ["serve", "--data-dir", data, "--listen", "127.0.0.1:0"],
@@ -65,15 +65,15 @@ extension ProgramTests {
             #expect(
                 unasked.output
                     == "Nothing in the project \"default\" is called \"\(order)\" or begins with it.\n"
-                    + "If it is the order number of a mail from the store, ask the store: deed find \(order) --ask-store\n"
+                    + "If it is an order number from a store's e-mail, ask the store: deed find \(order) --ask-store\n"
             )
             let asked = try run("find", order, "--ask-store")
             #expect(asked.code == 0, "\(asked.errors)")
             let lines = asked.output.split(separator: "\n").map(String.init)
             #expect(
                 lines == [
-                    "The store of com.example.game knows the order number \(order) (sandbox); what "
-                        + "is new of that is recorded (1).",
+                    "The store of com.example.game knows the order number \(order) (sandbox); new "
+                        + "transactions were recorded (1).",
                     "order number \(order)   sandbox   apple:\(id)   level2   no customer has claimed it; to "
                         + "give it to one: deed unclaimed attach apple:\(id) --environment sandbox",
                 ])
@@ -103,7 +103,8 @@ extension ProgramTests {
             #expect(asked.code == 0, "\(asked.errors)")
             #expect(
                 asked.output.contains(
-                    "The store of com.example.game knows no order number MK5NONE (sandbox)."))
+                    "The store of com.example.game does not know the order number MK5NONE (sandbox)."
+                ))
             let shown = try run("store", "order", "MK5NONE", "--bundle-id", "com.example.game")
             #expect(shown.output == "The store knows no such order, so nothing was recorded.\n")
             withExtendedLifetime(store) { store = nil }

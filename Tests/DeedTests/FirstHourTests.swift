@@ -5,8 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a
-    /// pause.
+    /// Runs `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a pause.
     @Suite("The first hour", .timeLimit(.minutes(20)))
     struct FirstHour {
         @Test("Its blocks do what the page says, and leave nothing behind")
@@ -34,7 +33,7 @@ extension ProgramTests {
     }
 }
 
-/// The page's shell blocks, run next to copies of what a clone has.
+/// The page's shell blocks, run next to copies of a clone's files.
 private final class PastedPage {
     private let folder: ScratchFolder
     private let process: ChildProcess
@@ -71,13 +70,13 @@ private final class PastedPage {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// The blocks after the demo's, each with its own output. After the purchase comes the output
-    /// that the page says to paste.
+    /// The blocks after the demo's, each with its own output. The output that the page says to
+    /// paste comes after the purchase.
     private static func script(_ page: String, out: String) -> String {
         let blocks = page.split(separator: "```sh\n").dropFirst().map { part in
             String(part.prefix(upTo: part.firstRange(of: "```")?.lowerBound ?? part.endIndex))
         }.filter { !$0.contains("scripts/run") }
-        // The programs are built already.
+        // The programs are already built.
         var script = "swift() { :; }\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n"
         for (number, block) in blocks.enumerated() {
             script += "{\n\(block)} >\(out)/\(number + 1) 2>&1\n"
@@ -89,7 +88,7 @@ private final class PastedPage {
         return script
     }
 
-    /// What each block printed, by its number.
+    /// Runs the blocks. Returns the output of each block by its number.
     func paste() throws -> [String: String] {
         guard process.wait(milliseconds: 240_000) != nil else {
             throw Installation.Failed(description: "the page does not end: \(words)")
@@ -104,7 +103,7 @@ private final class PastedPage {
         return end.timeIntervalSince(start)
     }
 
-    /// What is left in the clone, in the home folder and in the folder for temporary files.
+    /// The files left in the clone, in the home folder and in the folder for temporary files.
     func leftovers() throws -> [String] {
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: folder.file("tmp"))
@@ -114,7 +113,7 @@ private final class PastedPage {
             }
     }
 
-    /// Everything that was printed, for a failing test's message.
+    /// All of the output, for a failing test's message.
     var words: String {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.file("out"))) ?? []
         return (names.sorted().map { "out/\($0)" } + ["stderr"])

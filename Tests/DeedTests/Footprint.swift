@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a process uses of the machine, in KiB and descriptors.
+/// A process's use of the machine, in KiB and descriptors.
 struct Footprint {
     let memory: Int64
     let mostMemory: Int64
@@ -25,7 +25,7 @@ struct Footprint {
         mostMemory = try size("VmHWM")
         addresses = try size("VmSize")
         mostAddresses = try size("VmPeak")
-        // A process that protects its memory shows these only to root.
+        // If a process protects its memory, only root sees these.
         let open = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
         descriptors = getuid() == 0 ? try #require(open) : open ?? 0
     }

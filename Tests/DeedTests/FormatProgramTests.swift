@@ -9,8 +9,8 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// A newer program, played by a database whose number and events are one ahead, and an older one, played by a number
-    /// that is one behind.
+    /// Plays a newer program with a database whose number and events are one ahead, and an older
+    /// program with a number that is one behind.
     @Suite("Programs and the log's format", .timeLimit(.minutes(20)))
     struct Formats {
         private let database: ScratchDatabase
@@ -32,7 +32,7 @@ extension ProgramTests {
                 """)
         }
 
-        /// Makes the events of a customer what this program does not know.
+        /// Replaces a customer's events with events that this program does not know.
         private func renew(_ customer: String) throws {
             try database.run(
                 """
@@ -90,7 +90,7 @@ extension ProgramTests {
             let took = monotonicMilliseconds() - raisedAt
             #expect(took < 1000, "it took \(took) ms: \(reasons)")
             #expect(try client.get("\(service.url)/readyz?for=reads").status == 503)
-            // What it can read goes on; what it cannot is refused, and not guessed.
+            // The service continues with what it can read, and refuses the rest instead of guessing.
             #expect(try read("known").status == 200)
             let unread = try read("late")
             #expect(unread.status == 500, "\(unread.text)")
@@ -104,7 +104,7 @@ extension ProgramTests {
             #expect(service.process.wait(milliseconds: 0) == nil)
         }
 
-        /// No command works, and each says why.
+        /// Expects every command to fail and to say why.
         private func expectCommands(named code: String) throws {
             for command in [
                 ["serve", "--listen", "127.0.0.1:0"],
@@ -178,7 +178,7 @@ extension ProgramTests {
                 ConnectionSettings(url: own.databaseURL, role: nil))
             try connection.run(Script(embedded: Array(lowering.utf8)))
             _ = consume connection
-            // A command beside it does not.
+            // A command beside it does not write.
             #expect(try own.run("project", "list").code == 0)
             #expect(try number() == 1)
             service.process.signal(SIGTERM)

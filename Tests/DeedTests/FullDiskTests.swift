@@ -32,7 +32,7 @@ extension ProgramTests {
             func read() throws -> (status: Int, text: String) {
                 try client.send("GET", "\(service.url)/v1/customers/u0/entitlements")
             }
-            // PostgreSQL may need the disk to begin a session, so the readers have theirs before.
+            // PostgreSQL may need the disk to begin a session, so the readers have their sessions before.
             #expect(try read().status == 200)
 
             try disk.fill()

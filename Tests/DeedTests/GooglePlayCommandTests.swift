@@ -29,7 +29,7 @@ extension ProgramTests {
 
         private var accountFile: String { "\(data)/keys/google-service-account.json" }
 
-        /// A practice store, and an app that knows its key.
+        /// Starts a practice store, and an app that knows its key.
         private func connect() throws -> ServingProgram {
             let store = try ServingProgram(
                 Installation.practice, ["serve", "--data-dir", data, "--listen", "127.0.0.1:0"],
@@ -133,7 +133,7 @@ extension ProgramTests {
                 try run(submit + ["--package", "game"]).errors.contains("is not a package name"))
             let order = try run(
                 "store", "finish", "1", "--package", "com.example.game")
-            #expect(order.code == 1 && order.errors.contains("not supported by this store"))
+            #expect(order.code == 1 && order.errors.contains("store does not support that"))
         }
 
         @Test("The key is in no output, log, event, metric or answer")
@@ -186,7 +186,7 @@ extension ProgramTests {
             for secret in [heart, email, "ya29.", "eyJhbGciOiJSUzI1NiI"] {
                 #expect(!seen.contains(secret), "\(secret.prefix(8))…")
             }
-            // The token is half a secret: it is in the log of events alone, because the store is asked by it.
+            // The token is half a secret. It is only in the log of events, because the store needs it for a question.
             #expect(!service.log.contains(token))
         }
 
@@ -203,7 +203,7 @@ extension ProgramTests {
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
                 return client
             }
-            // An access token is there when the store falls silent.
+            // Deed already has an access token when the store falls silent.
             #expect(try call(0).reply()?.status == 200)
             store.signal(SIGSTOP)
             defer { store.signal(SIGCONT) }
@@ -215,7 +215,7 @@ extension ProgramTests {
             #expect(during.threads - before.threads < 20)
             #expect(during.memory - before.memory < 50_000, "KiB")
             for client in waiting { #expect(client.reply()?.status == 202) }
-            // One after the other, the calls would take 40 minutes.
+            // One after another, the calls would take 40 minutes.
             #expect(monotonicMilliseconds() - started < 60_000)
             let kept = try run("status", "--json").json["intake"]?["waiting"]?.integer
             #expect(kept == 500)

@@ -12,7 +12,7 @@ typealias GrantWriters = Writers<AnsweredGrant>
 extension Writers<AnsweredGrant> {
     private static var customers: Int { 48 }
 
-    /// Clients that make one grant after the other. Their causes begin with `name`.
+    /// Clients that make one grant after another. Their causes begin with `name`.
     convenience init(_ service: String, key: String, clients: Int = 32, name: String = "") throws {
         try self.init(clients, at: service, key: key) { writers, client, index, number in
             let idempotencyKey = "\(name)\(index)-\(number)"

@@ -72,8 +72,8 @@ extension ProgramTests {
             }
             #expect(spent == done.reduce(0) { $0 + ($1.spent ?? 0) })
             #expect(total == nets.values.reduce(0, +) - spent)
-            // A request bound to a version comes directly after it, so no other can. Events of the
-            // clock were due before.
+            // A request bound to a version comes directly after it, so no other request can. Events
+            // of the clock were due before.
             for deed in done {
                 for (customer, version) in deed.seen {
                     let next = streams[customer]?.dropFirst(Int(version)).first {
@@ -104,9 +104,9 @@ extension ProgramTests {
 private struct HandsDeed: Sendable {
     let kind: String
     let key: String
-    /// The customer named by its call.
+    /// The customer named by the request's call.
     let customer: String
-    /// The versions that it was bound to.
+    /// The versions to which the request was bound.
     var seen: [String: Int64] = [:]
     var spent: Int64?
     var submitted: String?
@@ -128,7 +128,7 @@ private final class HandsClient: RandomClient {
     private let customers: Int
     private let services: ServicePair
     private let state: Mutex<State>
-    /// Reported while the client runs.
+    /// The finished requests, reported while the client runs.
     private let count = Mutex<[HandsDeed]>([])
 
     init(
@@ -157,7 +157,7 @@ private final class HandsClient: RandomClient {
 
     private func step(_ state: inout State, _ client: inout APIClient) throws {
         state.number += 1
-        // All clients want some of them at once.
+        // All clients want some of the same customers at once.
         let crowd = Bool.random(using: &state.random) ? customers : 5
         let customer = "c\(Int.random(in: 0..<crowd, using: &state.random))"
         let path = "/v1/customers/\(customer)"
@@ -171,7 +171,7 @@ private final class HandsClient: RandomClient {
         case 3..<5:
             guard let grant = state.grants.randomElement(using: &state.random) else { return }
             let path = "/v1/customers/\(grant.customer)/grants/\(grant.id)"
-            // Each has a different end than the previous one.
+            // Each change has a different end from the previous one.
             let body = #"{"for":"P\#(300 + state.number)D","reason":"r"}"#
             _ = try bound(&state, &client, "change", "PATCH", path, body)
         case 5..<8:
@@ -225,7 +225,7 @@ private final class HandsClient: RandomClient {
 
     private var because: String { #"{"reason":"r"}"# }
 
-    /// Looks at what a request would change, and makes it only if the customers are still the same.
+    /// Previews a request, and makes it only if the customers are still the same.
     private func bound(
         _ state: inout State, _ client: inout APIClient, _ kind: String, _ method: String,
         _ path: String, _ body: String
@@ -251,7 +251,7 @@ private final class HandsClient: RandomClient {
         }
         var deed = HandsDeed(
             kind: kind, key: key, customer: sides.first?["customer"]?.string ?? "")
-        // If it is already blocked or unblocked, it stays that way without an event.
+        // A purchase that is already blocked or unblocked stays that way without an event.
         let mayBeNothing = kind == "block" || kind == "unblock"
         if !mayBeNothing || !isNoChange { deed.seen = seen }
         if kind == "spend" { deed.spent = 1 }
@@ -259,7 +259,7 @@ private final class HandsClient: RandomClient {
         return json
     }
 
-    /// Whether acts of others explain the refusal.
+    /// Whether other clients' acts explain the refusal.
     private func refused(_ state: inout State, _ answer: (status: Int, text: String)) -> JSON? {
         let code = (try? JSON.read(answer.text))?["code"]?.string ?? ""
         let expected = [
@@ -271,7 +271,7 @@ private final class HandsClient: RandomClient {
         return nil
     }
 
-    /// The answer of either service, requested under the same key until there is one.
+    /// The answer of either service, requested under the same key until one arrives.
     private func send(
         _ state: inout State, _ client: inout APIClient, _ method: String, _ path: String,
         _ body: String, _ key: String?

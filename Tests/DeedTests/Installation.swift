@@ -5,13 +5,13 @@ import Synchronization
 import TestSupport
 import Threading
 
-/// What a command printed, and how it ended.
+/// A command's output and its exit code.
 struct Finished: Sendable {
     let code: Int32
     let output: String
     let errors: String
 
-    /// The one JSON document that was printed.
+    /// The one JSON document in the output.
     var json: JSON { get throws { try JSON.read(output) } }
 }
 
@@ -25,7 +25,7 @@ struct RunningService: Sendable {
     var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 }
 
-/// An installed Deed: the built program over a database, and everything of it that runs. It all
+/// An installed Deed: the built program over a database, and everything of it that runs. Everything
 /// ends with the test.
 final class Installation: Sendable {
     struct Failed: Error, CustomStringConvertible {
@@ -40,7 +40,7 @@ final class Installation: Sendable {
     /// The descriptor limit of its programs, in the shell's words.
     private let descriptors: String
 
-    /// Over a private PostgreSQL in a folder of its own.
+    /// Installs Deed over a private PostgreSQL in a separate folder.
     init() throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATA_DIR": folder.file("data")]
@@ -48,7 +48,7 @@ final class Installation: Sendable {
         descriptors = Installation.loginDescriptors
     }
 
-    /// Over a database that runs elsewhere.
+    /// Installs Deed over a database that runs elsewhere.
     init(_ database: ScratchDatabase, descriptors: String = loginDescriptors) throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATABASE_URL": database.url, "DEED_DATA_DIR": folder.file("data")]
@@ -56,7 +56,7 @@ final class Installation: Sendable {
         self.descriptors = descriptors
     }
 
-    /// Over whatever is at that URL.
+    /// Installs Deed over the database at that URL, if any.
     init(url: String) throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATABASE_URL": url, "DEED_DATA_DIR": folder.file("data")]
@@ -156,7 +156,7 @@ final class Installation: Sendable {
 }
 
 extension Installation {
-    /// A key made on the command line.
+    /// Creates a key on the command line.
     func makeKey(_ role: String = "admin") throws -> String {
         let created = try run("project", "create", "default", "--if-missing")
         let made = try run("key", "create", "--role", role, "--json")

@@ -18,7 +18,7 @@ extension ProgramTests {
             let installed = try folder.run("./install.sh --prefix \(prefix)")
             #expect(installed.code == 0, "\(installed.errors)")
             #expect(try folder.run("cmp bin/deed \(prefix)/bin/deed").code == 0)
-            // The second time is an upgrade. Everything from before is still remembered.
+            // The second installation is an upgrade. Everything from before is still remembered.
             #expect(try folder.run("./install.sh --prefix \(prefix)").code == 0)
             try folder.run("touch \(prefix)/bin/mine")
             let removed = try folder.run("./install.sh --remove --prefix \(prefix)")
@@ -90,7 +90,7 @@ extension ProgramTests {
     }
 }
 
-/// A signed release, unpacked, made like `scripts/package` does. Its programs do nothing.
+/// A signed and unpacked release, made like `scripts/package` does. Its programs do nothing.
 private final class ReleaseFolder: Sendable {
     private let folder: ScratchFolder
     private let root = URL(filePath: #filePath).deletingLastPathComponent()

@@ -43,7 +43,7 @@ extension ProgramTests {
             let text = try installation.run("intake", "show", "i_1")
             #expect(text.output.contains("spam (T-1)"), "\(text.output)")
             let refused = try installation.run("intake", "settle", "i_1", "--reason", "r")
-            #expect(refused.code == 1 && refused.errors.contains("dropped already"))
+            #expect(refused.code == 1 && refused.errors.contains("already dropped"))
             let retried = try installation.run(
                 "intake", "retry", "i_1", "--reason", "no spam", "--json")
             #expect(try retried.json["state"] == "waiting")

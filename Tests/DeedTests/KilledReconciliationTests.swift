@@ -17,7 +17,7 @@ extension ProgramTests {
             try ground.connect()
         }
 
-        /// Where a run of only that step is stopped during a write.
+        /// The writes at which a run of that step alone is stopped.
         private static let writes: [(step: ReconcileStep, table: String, condition: String)] = [
             (.boundaries, "deed.events", "new.type = 'access.ended'"),
             (.subscriptions, "deed.events", "new.environment = 'sandbox'"),
@@ -61,7 +61,7 @@ extension ProgramTests {
                 let again = try ground.deed.run(step.command, variables: ground.variables)
                 #expect(again.code == (step == .projections ? 1 : 0), "\(step): \(again.errors)")
                 if step == .projections {
-                    // Also if the database did, after the death, what it had been sent before.
+                    // The result is the same if the database, after the death, still did what it had been sent.
                     let rows = try again.json["steps"]?["projections"]
                     #expect(rows?["found"] == 1 && rows?["mended"] == 1, "\(rows?.text ?? "")")
                 }

@@ -10,9 +10,8 @@ extension ProgramTests {
     @Suite("Reconciliations killed at a later write", .timeLimit(.minutes(30)))
     final class LaterKills {
         private static let crowd = 5
-        /// How often each step is killed, each time in its own database.
-        private static let kills =
-            ProcessInfo.processInfo.environment["DEED_KILLS"].flatMap { Int($0) } ?? 3
+        /// How often each step is killed, each time in a separate database.
+        private static let kills = givenCount("DEED_KILLS", or: 3)
 
         private let database: ScratchDatabase
         private let ground: PracticeGround
@@ -24,7 +23,7 @@ extension ProgramTests {
             try ground.leaveWork(in: database, of: LaterKills.crowd)
         }
 
-        /// What a run left.
+        /// The result of a run.
         private struct End: Equatable {
             /// All customers' events, without anything that differs between calls to the store.
             let events: String
@@ -65,7 +64,7 @@ extension ProgramTests {
             return copy
         }
 
-        /// How many rows a run of the step writes, and what it results in.
+        /// The number of rows that a run of the step writes, and its result.
         private func wholeRun(of step: ReconcileStep) throws -> (writes: Int64, end: End) {
             let copy = try copy(for: step)
             let deed = try Installation(copy)
@@ -76,7 +75,7 @@ extension ProgramTests {
             return (writes, try end(copy, deed))
         }
 
-        /// Counts the rows that are written, including those rolled back, and stops at one of them.
+        /// Counts the written rows, including rows that are rolled back, and stops at one of them.
         private func countWrites(in copy: ScratchDatabase, stoppingAt place: Int64) throws {
             try copy.run(
                 """
@@ -104,8 +103,8 @@ extension ProgramTests {
                 """)
         }
 
-        /// Kills a run while it writes that row. Whatever it has sent is committed, or rolled back
-        /// with the session.
+        /// Kills a run while it writes that row. Everything that it has sent is committed, or
+        /// rolled back with the session.
         private func kill(
             _ step: ReconcileStep, at place: Int64, of copy: ScratchDatabase, isCommitted: Bool,
             _ deed: Installation, _ what: String

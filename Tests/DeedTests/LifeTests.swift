@@ -83,7 +83,7 @@ extension ProgramTests {
                     service.log.contains("disappeared while it was in use")
                 })
             #expect(access(folder, F_OK) != 0)
-            // Like a folder where a disk was mounted.
+            // Like a folder with a mounted disk.
             #expect(mkdir(folder, 0o700) == 0)
             #expect(try installation.run("key", "list").code == 1)
             #expect(
@@ -142,7 +142,7 @@ extension ProgramTests {
                     + "\r\n\r\n\(Life.grant)")
             let recorded = "select count(*) from deed.events where cause = 'key:lost'"
             #expect(try eventually(within: 5000) { try database.number(recorded) == 1 })
-            // That answer is never read.
+            // The answer is never read.
             service.process.signal(SIGKILL)
             _ = service.process.wait(milliseconds: 5000)
 

@@ -48,7 +48,7 @@ extension ProgramTests {
                 #expect(
                     refused.errors.contains("deed migrate --service-login"), "\(refused.errors)")
             }
-            // A login that was granted something in the database can still read it.
+            // A login with a grant in the database can still read it.
             #expect(
                 try queriedNumber(
                     "select count(*) from deed.grants", at: analyst.url(of: production.database))
@@ -74,7 +74,7 @@ extension ProgramTests {
             let place = try Place("in role deed_service")
             let refused = try place.run("serve", "--listen", "127.0.0.1:0", "--test-clock")
             #expect(refused.code == 1)
-            #expect(refused.errors.contains("with the login of deed migrate"), "\(refused.errors)")
+            #expect(refused.errors.contains("with the login for deed migrate"), "\(refused.errors)")
             #expect(try place.database.number("select count(*) from deed.test_clock") == 0)
         }
 
@@ -142,7 +142,7 @@ private struct Place {
         login = try TestLogin(attributes, at: database.url)
     }
 
-    /// As the page says, with the owner's login.
+    /// Closes the database as the page says, with the owner's login.
     func close(to other: TestLogin? = nil) throws {
         let closed = try installation.run(
             "migrate", "--service-login", (other ?? login).name)

@@ -22,10 +22,10 @@ final class MergeCommandTests {
         #expect(try owned.types(of: "anon") == ["purchase.made"])
         let done = try merge(
             "--from", "anon", "--into", "ann", "--ticket", "T-8", "--if-version", "1,0")
-        #expect(done.output == "anon is a part of ann now.\n")
+        #expect(done.output == "anon is now part of ann.\n")
         #expect(
             try deed.run("customer", "show", "anon").output
-                == "anon is a part of ann now; see: deed customer show ann\n")
+                == "anon is now part of ann; see: deed customer show ann\n")
         #expect(try deed.run("customer", "show", "anon", "--json").json["merged_into"] == "ann")
         #expect(try owned.types(of: "ann") == ["customer.joined", "purchase.attached"])
         let back = try merge("--from", "anon", "--undo", "--json")

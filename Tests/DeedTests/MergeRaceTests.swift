@@ -74,8 +74,8 @@ extension ProgramTests {
             }
         }
 
-        /// In an erased stream only the erasures have content, and nothing is left of customers
-        /// merged into an erased one.
+        /// Expects that only erasures have content in an erased stream, and that nothing is left of
+        /// customers merged into an erased one.
         private func expectForgotten(_ database: ScratchDatabase) throws {
             let later = """
                 select from deed.events as later
@@ -97,7 +97,7 @@ extension ProgramTests {
             #expect(try database.number(rows) == 0)
         }
 
-        /// The whole feed has no content that was erased.
+        /// Expects the whole feed to contain nothing that was erased.
         private func expectSilent(
             of database: ScratchDatabase, _ key: String, _ service: RunningService
         ) throws {
@@ -281,7 +281,7 @@ private final class MergingClient: RandomClient {
         if answer != nil { state.withLock { $0.done.append(MergeDeed(kind: kind)) } }
     }
 
-    /// Something new, or something sold before. Some of it has a token.
+    /// Submits something new, or something sold before. Some of it has a token.
     private func submit(_ name: String, for customer: String, _ client: inout APIClient) throws {
         let isCoins = draw(0..<2) == 0
         let token = draw(0..<2) == 0 ? state.withLock { $0.tokens.last } : nil
@@ -351,7 +351,7 @@ private final class MergingClient: RandomClient {
         if done != nil, old == nil { state.withLock { $0.tokens.append(token) } }
     }
 
-    /// The answer, unless acts of others explain a refusal.
+    /// The answer, unless other clients' acts explain a refusal.
     private func call(
         _ client: inout APIClient, _ path: String, _ body: String, _ key: String?,
         method: String = "POST"

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A command with a mistake, for people who act for customers.
+/// A command with a mistake, for people who act on customers.
 private struct Mistake: Sendable {
     let words: [String]
-    /// 2 for wrong usage, 1 for what Deed refuses.
+    /// The exit code: 2 for wrong usage, 1 for what Deed refuses.
     let code: Int32
-    /// What the error must name.
+    /// The words that the error must contain.
     let named: String
 
     init(_ words: String, _ code: Int32, _ named: String) {
         self.words = words.split(separator: " ").map {
-            // A word in a table has no blanks of its own.
+            // A word in a table has no blanks.
             String($0).replacing("_BLANK_", with: " ")
         }
         self.code = code

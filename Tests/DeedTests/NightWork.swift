@@ -33,8 +33,7 @@ extension PracticeGround {
             ])
     }
 
-    /// Leaves work for each step of a reconciliation, for `crowd` customers each, and no service
-    /// that would do it.
+    /// Leaves work for each step of a reconciliation, for `crowd` customers each, without a service that would do it.
     func leaveWork(in database: ScratchDatabase, of crowd: Int = 1) throws {
         for number in 0..<crowd { try buy("heard-\(number)", 2 * number) }
         try tell("PUT", "/practice/trouble", ["drop": 1, "seed": 1])
@@ -73,7 +72,7 @@ extension ReconcileStep {
     }
 }
 
-/// An advisory lock at which a run is stopped during a write, and killed.
+/// An advisory lock that stops a run during a write, so that the run can be killed.
 struct Stop: ~Copyable {
     static let key = 77
     private let database: ScratchDatabase
@@ -86,7 +85,7 @@ struct Stop: ~Copyable {
         self.holder = holder
     }
 
-    /// Locks in this database. Other tests have theirs in other databases of the server.
+    /// The locks in this database. Other tests have locks in other databases of the server.
     private static let locks = """
         from pg_locks where locktype = 'advisory' and objid = \(key)
         and database = (select oid from pg_database where datname = current_database())
@@ -99,13 +98,13 @@ struct Stop: ~Copyable {
         }
     }
 
-    /// Ends the session that waits there. What it has not committed is rolled back.
+    /// Ends the session that waits at the lock. Its uncommitted work is rolled back.
     func endSession() throws {
         try database.run(
             "do $$ begin perform pg_terminate_backend(pid) \(Stop.locks) and not granted; end $$")
     }
 
-    /// Lets the waiting session continue, and returns when it is done: the database notices its
+    /// Lets the waiting session continue, and returns when it is done. The database notices its
     /// client's death only after it has done what it was sent.
     mutating func free() throws {
         try holder.run([Statement("select pg_advisory_unlock(77)")()]) { _, _ in

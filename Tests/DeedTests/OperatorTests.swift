@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Things that operators tripped over.
+    /// Tests first steps over which operators have tripped.
     @Suite("An operator's first steps", .timeLimit(.minutes(20)))
     struct Operator {
         @Test(
@@ -28,6 +28,7 @@ extension ProgramTests {
                 (["grnt", "--customer", "u1"], "did you mean deed grant?"),
                 (["customer", "shwo", "u1"], "did you mean deed customer show?"),
                 (["statsu"], "did you mean deed status?"),
+                (["merge", "--from", "u1"], "did you mean deed customer merge?"),
                 (["grant", "--custmer", "u1"], "did you mean --customer?"),
             ])
         func suggestions(_ words: [String], _ suggestion: String) throws {

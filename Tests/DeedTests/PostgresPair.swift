@@ -35,12 +35,12 @@ final class PostgresPair: Sendable {
         }
     }
 
-    /// Both servers. A client gets the one that takes writes.
+    /// The URL of both servers. A client gets the one that accepts writes.
     var url: String {
         "postgresql:///deed?host=\(socket(.primary)),\(socket(.standby))&user=deed"
     }
 
-    /// As libpq reads them from the environment.
+    /// The folders in the form that libpq reads from the environment.
     var folders: String { "\(socket(.primary)),\(socket(.standby))" }
 
     func url(of server: Server) -> String {
@@ -58,7 +58,7 @@ final class PostgresPair: Sendable {
         try run("pg_ctl -D '\(data(server))' -m immediate stop")
     }
 
-    /// Sends a signal to all of its processes.
+    /// Sends a signal to all of the server's processes.
     func signal(_ server: Server, _ name: String) throws {
         let first = "first=$(head -n 1 '\(data(server))/postmaster.pid')"
         let script = "\(first) && kill -\(name) $first $(ps -o pid= --ppid $first)"

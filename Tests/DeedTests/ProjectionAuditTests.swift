@@ -7,7 +7,7 @@ import Service
 import TestSupport
 import Testing
 
-/// What was done to projected rows, and what an audit must name.
+/// A change to projected rows, and what an audit must name.
 private struct RowTampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let table: String
@@ -169,7 +169,7 @@ extension ProgramTests {
                     "catalog_version"),
             ])
         fileprivate func tampered(_ tampering: RowTampering) throws {
-            // A catalog is applied everywhere, so rows of an older one are no longer on their way.
+            // The catalog is applied everywhere, so rows of an older one are no longer on their way.
             try database.run("update deed.projects set projected_version = catalog_version")
             try database.run(tampering.statement)
             let (code, projections) = try audit()
@@ -269,7 +269,7 @@ extension ProgramTests {
             try service.keys.reload()
             let headers = [("Authorization", "Bearer \(text)")]
             #expect(service.send("GET", "/v1/settings", headers: headers).status == 401)
-            // Nor does a key that was revoked and whose row was restored by hand.
+            // A revoked key does not work either after someone restored its row by hand.
             let key = try service.key(.reader)
             #expect(service.send("GET", "/v1/products", key: key).status == 200)
             // The row is restored before anything has looked.

@@ -100,8 +100,8 @@ extension ProgramTests {
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
-            // Not checked against the document: comparing a thousand answers takes longer than the
-            // server waits for a client that reads none.
+            // Not compared with the document, because comparing a thousand answers takes longer
+            // than the server waits for a client that reads none.
             let silent = try RawClient(
                 undocumented: services[0].port, milliseconds: 20_000)
             #expect(silent.send(String(repeating: request, count: 1000)))
@@ -122,7 +122,7 @@ extension ProgramTests {
 
         @Test("Clients that request large answers and do not read them delay no one")
         func slowReaders() throws {
-            // More than there are workers.
+            // More clients than workers.
             let count = 80
             let names = (0..<1000).map { "\"c\($0)\"" }.joined(separator: ",")
             let body = "{\"customers\":[\(names)]}"
@@ -150,7 +150,7 @@ extension ProgramTests {
             for _ in 0..<100 {
                 let start = monotonicMilliseconds()
                 #expect(try client.send("GET", services[1].url + Reads.path).status == 200)
-                // If a client had to wait for the others, it would wait until they are cut off.
+                // A client that had to wait for the others would wait until they are cut off.
                 #expect(monotonicMilliseconds() - start < 5000)
             }
             #expect(
@@ -170,7 +170,7 @@ private final class GrantCourse: Sendable {
         /// The sequence that the answer must not be older than.
         let least: Int64
 
-        /// What is wrong with it according to the customer's events, or `nil`.
+        /// What is wrong with the answer according to the customer's events; `nil` if nothing is.
         func complaint(_ events: [JSON]) -> String? {
             guard let json = try? JSON.read(text), let position = sequence(of: json),
                 let entitlements = json["entitlements"]?.object

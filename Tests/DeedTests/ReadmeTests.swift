@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// `README.md` as a newcomer pastes it, next to what a clone has after its first command.
+    /// Runs `README.md` as a newcomer pastes it, next to a clone's files after its first command.
     @Suite("The README", .timeLimit(.minutes(20)))
     struct Readme {
         private static let root = URL(filePath: #filePath).deletingLastPathComponent()
@@ -40,8 +40,7 @@ extension ProgramTests {
             let commands = blocks.filter { $0.language == "sh" }.map(\.text)
             try #require(commands.count == 3)
             #expect(commands[0].contains("scripts/run "))
-            // Root would use the machine's folder, so this takes the page's line for an ordinary
-            // user.
+            // Root would use the machine's folder, so this uses the page's line for an ordinary user.
             let script = """
                 id() { echo 1000; }
                 cd \(clone)

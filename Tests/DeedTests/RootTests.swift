@@ -9,7 +9,7 @@ extension ProgramTests {
         "A service that root starts", .enabled(if: getuid() == 0, "only root can start one so"),
         .timeLimit(.minutes(20)))
     struct RootsService {
-        /// What the system reports about a process under this name.
+        /// The system's report about a process under this name.
         private func status(_ process: pid_t, _ name: String) throws -> [String] {
             let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
             let line = try #require(
@@ -47,7 +47,7 @@ extension ProgramTests {
             // A thread or process may end during the check.
             let owners = tasks.compactMap { pid_t($0) }.compactMap { try? status($0, "Uid") }
             #expect(owners.count > 5 && Set(owners) == [own], "\(owners)")
-            // Not even another process of the same user sees its memory, and no dump contains it.
+            // Another process of the same user cannot see its memory, and no dump contains it.
             #expect(owner(of: "/proc/\(id)/mem") == 0)
             let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)
             #expect(limits.contains(#/Max core file size +0 +0 /#))
@@ -114,7 +114,7 @@ extension ProgramTests {
         func folder() throws {
             let installation = try Installation()
             let data = installation.dataFolder
-            // The first command creates it, and everything it creates belongs to the service.
+            // The first command creates the folder, and everything in it belongs to the service.
             #expect(try installation.run("project", "create", "default").code == 0)
             let service = try installation.serve()
             #expect(try installation.run("key", "create", "--role", "reader").code == 0)

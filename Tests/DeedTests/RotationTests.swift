@@ -51,7 +51,7 @@ extension ProgramTests {
             return folder.file(try #require(names.count == 1 ? names.first : nil, "\(names)"))
         }
 
-        /// Whether each app's key opens. If so, its store is asked, which does not exist.
+        /// Expects each app's key to open. Its store, which does not exist, is then asked.
         private func expectOpen() throws {
             for app in Rotation.apps {
                 let asked = try run("store", "test", "--bundle-id", app)
@@ -61,7 +61,7 @@ extension ProgramTests {
             }
         }
 
-        /// The next call finishes the rotation, with the key that was made then.
+        /// Expects the next call to finish the rotation, with the key that was made then.
         private func expectFinished() throws {
             let begun = text("\(keyFile).next")
             #expect(begun != nil)

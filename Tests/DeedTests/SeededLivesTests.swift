@@ -11,7 +11,7 @@ extension ProgramTests {
         fileprivate struct Outcome {
             /// What the program printed about the lives, and the state of its store.
             var printed: [String] = []
-            /// What each customer's app submits: statements without their signatures, and these.
+            /// What each customer's app submits: statements without their signatures, and receipts.
             var statements: [String] = []
             var signatures: Set<String> = []
             /// The store's state as stored in its folder.
@@ -88,15 +88,14 @@ extension ProgramTests {
             return outcome
         }
 
-        /// What happened to the customers. Deliveries are compared as in the state: the store may
-        /// make the first one before the lives run, or as their first step.
+        /// What happened to the customers. Deliveries are compared as in the state, because the
+        /// store may make the first one before the lives run, or as their first step.
         private func steps(of lived: JSON) throws -> String {
             let events = try #require(lived["events"]?.array).compactMap(\.string)
             return events.filter { !$0.contains(": ") }.joined(separator: "\n")
         }
 
-        /// Tells Deed the customers' tokens at the instant when the lives begin. Returns the
-        /// customers.
+        /// Registers the customers' tokens with Deed at the instant when the lives begin. Returns the customers.
         private func tell(
             _ ground: PracticeGround, _ client: inout APIClient
         ) throws -> [String] {
@@ -116,7 +115,7 @@ extension ProgramTests {
             }
         }
 
-        /// Deed serves on a different port each time.
+        /// The text without Deed's port, which differs each time.
         private func masked(_ text: String, of ground: PracticeGround) -> String {
             text.replacing(":\(ground.service.port)", with: "")
         }
@@ -162,7 +161,7 @@ extension ProgramTests.SeededLives.Outcome {
             statements.append(String(text[..<end]))
             signatures.insert(String(text[end...]))
         }
-        // A receipt's signature is RSA's, and the same for the same content.
+        // A receipt's RSA signature is the same for the same content.
         statements.append(given["receipt"]?.string ?? "")
     }
 }

@@ -6,7 +6,7 @@ import Threading
 
 /// Acts at random until it is stopped.
 protocol RandomClient: Sendable {
-    /// Anything that no other client's acts explain.
+    /// Results that no other client's acts explain.
     var findings: [String] { get }
     func run(key: String, until isOver: () -> Bool)
 }
@@ -25,7 +25,7 @@ final class ServicePair: Sendable {
 
     var urls: [String] { [steady.url, mortal.withLock { $0.url }] }
 
-    /// Kills one of them and restarts it on another port.
+    /// Kills one of the services and restarts it on another port.
     func killOne() throws {
         let old = mortal.withLock { $0 }
         old.process.signal(SIGKILL)
@@ -34,7 +34,7 @@ final class ServicePair: Sendable {
         mortal.withLock { $0 = new }
     }
 
-    /// The answer of either service, requested under the same key until there is one.
+    /// The answer of either service, requested under the same key until one arrives.
     func send(
         _ client: inout APIClient, first: Int, _ method: String, _ path: String,
         _ body: String = "", key: String? = nil, after position: String? = nil
@@ -50,8 +50,7 @@ final class ServicePair: Sendable {
         return nil
     }
 
-    /// Lets all clients act. Kills a service this many times, each time after this much more was
-    /// done.
+    /// Lets all clients act. Kills a service this many times, each time after this many more acts.
     func serve(
         _ clients: [some RandomClient], key: String, killing kills: Int, each step: Int,
         done: () -> Int

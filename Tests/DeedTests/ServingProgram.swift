@@ -41,10 +41,10 @@ final class ServingProgram: Sendable {
         _ = process.wait(milliseconds: 5000)
     }
 
-    /// Sends it a signal, as SIGSTOP, after which its connections stay open and get no answer.
+    /// Sends a signal. After SIGSTOP, the program's connections stay open and get no answer.
     func signal(_ number: Int32) { process.signal(number) }
 
-    /// What it answers.
+    /// Makes a request, and returns the answer.
     func ask(
         _ method: String, _ path: String, _ body: JSON? = nil
     ) throws -> (status: Int, json: JSON) {
@@ -68,8 +68,8 @@ final class PracticeGround: Sendable {
     /// The practice store's folder.
     let data: String
 
-    /// `options` are additional ones for the practice store, and `serving` for Deed. The store signs
-    /// with the same keys as another ground's store, if one is given.
+    /// `options` are further options for the practice store, and `serving` for Deed. If another
+    /// ground is given, the store signs with its store's keys.
     init(
         _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil,
         serving: [String] = []
@@ -105,7 +105,7 @@ final class PracticeGround: Sendable {
             ] + options, ["DEED_PRACTICE_SERVICE_KEY": adminKey], in: folder)
     }
 
-    /// What a command of `deed-practice` prints about that store.
+    /// The output of a `deed-practice` command about that store.
     func practise(_ words: String...) throws -> Finished {
         let (output, errors) = (folder.file("practised.out"), folder.file("practised.err"))
         let process = try ChildProcess(
@@ -131,7 +131,7 @@ final class PracticeGround: Sendable {
             ], in: folder)
     }
 
-    /// What commands need to reach the practice store.
+    /// The variables with which commands reach the practice store.
     var variables: [String: String] {
         [
             "DEED_TEST_CLOCK": "1", "DEED_EXTRA_ROOTS": "\(data)/roots",
@@ -161,7 +161,7 @@ final class PracticeGround: Sendable {
 }
 
 extension ServingProgram {
-    /// Runs a program that ends. Returns its exit code.
+    /// Runs a program to its end. Returns its exit code.
     static func run(
         _ program: String, _ arguments: [String], in folder: borrowing ScratchFolder
     ) throws -> Int32? {

@@ -7,7 +7,7 @@ import Testing
 extension ProgramTests {
     @Suite("Setting up", .serialized, .timeLimit(.minutes(20)))
     struct Setup {
-        /// A private database, keys, and what else most people want.
+        /// Expects a private database, keys, and what else most people want.
         @Test("Without questions it makes everything missing, and the second time nothing")
         func unasked() throws {
             let installation = try Installation()
@@ -141,7 +141,7 @@ extension ProgramTests {
                 #expect(refused.errors.contains("Nothing was changed"))
                 #expect(!FileManager.default.fileExists(atPath: "\(installation.dataFolder)/keys"))
             }
-            // A login without rights in the database is told what to run.
+            // A login without rights in the database learns what to run.
             let poor = try installation.run(
                 "setup", "--yes", "--database-url", stranger.url(of: database), "--listen", address)
             #expect(poor.code == 1, "\(poor.errors)")
@@ -192,7 +192,7 @@ struct Shell {
 }
 
 extension Installation {
-    /// What set-up does with these lines of input.
+    /// Runs the set-up with these lines of input.
     func setup(answering lines: String, _ variables: [String] = []) throws -> Shell {
         let environment = variables.map { "export \($0)\n" }.joined()
         return try Shell(
@@ -201,7 +201,7 @@ extension Installation {
     }
 }
 
-/// Files that set-up itself writes in a data folder, by name.
+/// The files that set-up itself writes in a data folder, by name.
 func contents(of folder: String) throws -> [String: String] {
     var found: [String: String] = [:]
     for name in ["environment", "keys/reader", "keys/backend", "keys/admin"] {

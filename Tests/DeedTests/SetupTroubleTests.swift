@@ -121,7 +121,7 @@ extension ProgramTests {
             let homeless = try Shell(script, variables.merging(["HOME": "/nonexistent"]) { $1 })
             #expect(homeless.code == 3, "\(homeless.errors)")
             #expect(homeless.errors.contains("cannot be used"), "\(homeless.errors)")
-            #expect(homeless.errors.contains("No step is done"), "\(homeless.errors)")
+            #expect(homeless.errors.contains("No step was completed"), "\(homeless.errors)")
         }
 
         @Test(

@@ -6,11 +6,10 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Deed and the practice store as processes. The store's notifications are Deed's only news.
+    /// Tests Deed and the practice store as processes. The store's notifications are Deed's only news.
     @Suite("Lives in the practice store", .timeLimit(.minutes(20)))
     struct SoldLives {
-        private static let lives =
-            ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 60
+        private static let lives = givenCount("DEED_LIVES", or: 60)
         private static let days = 730
         private static let pause = 5
 
@@ -49,7 +48,7 @@ extension ProgramTests {
             try compareCoins(ground, &client)
         }
 
-        /// Compares every customer's entitlements. Returns how many are held.
+        /// Compares every customer's entitlements. Returns the number of entitlements held.
         private func compare(
             _ books: JSON, _ client: inout APIClient, at service: String,
             _ complaints: inout [String]
@@ -71,7 +70,7 @@ extension ProgramTests {
                 let found = Set(members.filter { $0.value["active"]?.bool == true }.map(\.name))
                 held += found.count
                 let wanted = expected[name] ?? []
-                // If something begins less than a day before a period's end, it may be the renewal:
+                // A period that begins less than a day before another one's end may be its renewal:
                 // the notification of an upgrade does not say so (docs/decisions/subscriptions.md).
                 let isLastDay = found.subtracting(wanted).allSatisfy { entitlement in
                     let until = answer["entitlements"]?[entitlement]?["until"]?.string
@@ -109,8 +108,8 @@ extension ProgramTests {
             return held
         }
 
-        /// A renewal is sold up to a day before it begins. Until it begins, the earlier period
-        /// runs, even for another product.
+        /// The running sale. A renewal is sold up to a day before it begins. Until it begins, the
+        /// earlier period runs, even for another product.
         private func running(_ purchase: JSON, _ sales: [JSON], _ now: Instant) -> String {
             func instant(_ sale: JSON, _ name: String) -> Instant? {
                 sale[name]?.string.flatMap { Instant(text: $0) }
@@ -153,7 +152,7 @@ extension Instant {
     fileprivate var dayLater: Instant { advanced(byMilliseconds: 86_400_000) }
 }
 
-/// What happens to one customer in two years.
+/// The random steps of one customer in two years.
 private struct RandomSteps {
     let customer: String
     let token: String

@@ -35,7 +35,7 @@ extension ProgramTests {
         func silent() throws {
             #expect(try grant("first") == 201)
             #expect(try grant("first") == 201)
-            // It is connected, so nothing is refused without an attempt.
+            // The standby is connected, so no write is refused without an attempt.
             try pair.signal(.standby, "STOP")
             #expect(try grant("first") == 503)
             try pair.signal(.standby, "CONT")
@@ -47,13 +47,13 @@ extension ProgramTests {
             let ledger = ledger()
             defer { ledger.close() }
             let give = try Command.give("pro", to: .test("u1"), grant: "g1")
-            // The service must not judge them.
+            // The service must not judge these items.
             let start = Instant(milliseconds: 4_102_444_800_000)
             let reason = try Reason("by hand")
             let act = AdminAct(actor: try Actor("key:k1"), reason: reason, ticket: nil)
             let queued = try #require(try ledger.addIntake(.test(1, at: start), [1]))
             try pair.stop(.standby)
-            // Committed by the primary alone, and never acknowledged.
+            // The primary alone commits this, and never acknowledges it.
             #expect(throws: CommandError.self) { try ledger.append(give) }
             #expect(throws: Fault.self) { try ledger.addIntake(.test(2, at: start), [2]) }
             let settled = try queued.settled(by: act, now: start)
@@ -91,7 +91,7 @@ extension ProgramTests {
                 "begin; select * from deed.shards where shard = \(held.shard.number) for update"
             try holder.run(Script(embedded: Array(lock.utf8)))
             ledger.submit(try .give("vip", to: held, grant: "g2")) { _ in }
-            // It has been set aside.
+            // The command has been set aside.
             pause(milliseconds: 500)
             let other = try #require(
                 try (2..<100).map { try Stream.test("u\($0)") }.first { $0.shard != held.shard })
@@ -181,7 +181,7 @@ extension ProgramTests {
                 })
         }
 
-        /// A ledger that looks only when asked, and so finds out itself that there is no standby.
+        /// A ledger that looks only when asked, and so finds out itself that the standby is missing.
         private func ledger(_ name: String = "deed") -> Ledger {
             var connection = ConnectionSettings(
                 url: pair.url(of: .primary), role: LedgerSettings.serviceRole,
@@ -200,7 +200,7 @@ extension ProgramTests {
         func missing() throws {
             #expect(try grant("first") == 201)
             try pair.stop(.standby)
-            // A second sender gets the same answer as the first while nothing confirms.
+            // While nothing confirms, a second sender gets the same answer as the first.
             #expect(try grant("second") == 503)
             #expect(try grant("second") == 503)
             #expect(try grant("first") == 503)
@@ -208,7 +208,7 @@ extension ProgramTests {
             #expect(try ready("?for=reads") == 200)
             let reasons = try body("/readyz")
             #expect(reasons.contains("Commits wait for 1 standby, but none is connected"))
-            // Refused immediately, since each attempt would leave a waiting session.
+            // Refused immediately, because each attempt would leave a waiting session.
             let started = monotonicMilliseconds()
             #expect(try grant("third") == 503)
             #expect(monotonicMilliseconds() - started < 2000)

@@ -39,7 +39,7 @@ extension ProgramTests {
             let scratch = try ScratchFolder()
             let (certificate, key) = try scratch.makeCertificate("one")
             let other = try scratch.makeCertificate("other")
-            // A service started by root runs as another user, who must be able to read them again.
+            // A service that root starts runs as another user, who must be able to read these files again.
             for file in [key, other.key] { chmod(file, 0o644) }
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve("--tls-certificate", certificate, "--tls-key", key)
@@ -107,7 +107,7 @@ extension ProgramTests {
             #expect(first["bytes"]?.integer == sizes.reduce(0, +))
             #expect(first["bytes_in_7_days"]?.isNull == true)
             #expect(first["bytes_in_30_days"]?.isNull == true)
-            // It was measured eight and thirty-one days ago.
+            // The size was measured eight and thirty-one days ago.
             try database.run(
                 """
                 insert into deed.last_done
@@ -157,7 +157,7 @@ extension ProgramTests {
                 "key", "create", "--role", "reader", "--name", "shop", "--expires", "P31D", "--json"
             )
             let early = try deed.run("status", "--listen", "127.0.0.1:1")
-            #expect(early.code == 0 && early.output.contains("none ends within 30 days"))
+            #expect(early.code == 0 && early.output.contains("none expires within 30 days"))
             let id = try #require(try key.json["id"]?.string)
             let brief = try deed.run(
                 "key", "create", "--role", "reader", "--name", "till", "--expires", "P29D", "--json"

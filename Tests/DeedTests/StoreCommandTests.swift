@@ -36,7 +36,7 @@ extension ProgramTests {
                 ])
         }
 
-        /// A practice store, and an app that knows the store's key.
+        /// Starts a practice store, and an app that knows the store's key.
         private func connect(_ more: String...) throws -> ServingProgram {
             let store = try ServingProgram(
                 Installation.practice,
@@ -74,7 +74,7 @@ extension ProgramTests {
             #expect(kept.code == 0)
             #expect(kept.errors.contains("who listens on that port first gets them"))
             #expect(try set("--store-url", "none").errors == "")
-            // Also without credentials, which may come later.
+            // The address works without credentials, which may come later.
             let early = try set("--forget-credentials", "--store-url", "http://127.0.0.1:9090")
             #expect(early.code == 0)
             #expect(early.errors.contains("who listens on that port first gets them"))
@@ -175,7 +175,7 @@ extension ProgramTests {
             let name = try #require(keys.first { $0.hasPrefix("AuthKey_") })
             let pem = try String(contentsOfFile: "\(data)/keys/\(name)", encoding: .utf8)
             let heart = pem.split(separator: "\n")[1]
-            // A bearer token made from them is a secret as well. This is how each begins.
+            // A bearer token made from the credentials is also a secret. These are their beginnings.
             let secrets = [
                 "practice-shared-secret", "another-planted-secret", "a-secret-over-http",
                 String(heart), "eyJhbGciOiJFUzI1NiIsImtpZ", "Bearer ey",
@@ -184,15 +184,15 @@ extension ProgramTests {
             let (service, key) = try serve()
             var client = try APIClient(key: key)
             seen += try judge(receipt, of: "u1", until: #""state":"believed""#, service, &client)
-            // Asked again with a wrong secret, since refusals may reveal the most.
+            // Asks again with a wrong secret, because refusals may reveal the most.
             let wrong = try folder.write("another-planted-secret", to: "wrong")
             let set = try run(
                 "app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong)
             #expect(set.code == 0, "\(set.errors)")
             let other = try #require(try buy("season", store)["receipt"]?.string)
             seen += try judge(other, of: "u2", until: "store_secret_wrong", service, &client)
-            // Also over HTTP, and when they are refused: because the store's address is a port of
-            // this machine, or because a member is wrong.
+            // Also tests refusals over HTTP: because the store's address is a port of this machine,
+            // or because a member is wrong.
             let app = ["app", "set", "--bundle-id", "com.example.game"]
             for (address, id, code) in [
                 (store.url, name.dropFirst(8).dropLast(3), 409),
@@ -238,7 +238,7 @@ extension ProgramTests {
             }
         }
 
-        /// Queues a receipt, and returns its result once there is one.
+        /// Queues a receipt, and returns its result once it has one.
         private func judge(
             _ receipt: String, of customer: String, until word: String, _ service: RunningService,
             _ client: inout APIClient
@@ -281,7 +281,7 @@ extension ProgramTests {
             #expect(submitted.status == 200, "\(submitted.text)")
             let step: JSON = ["do": "request_refund", "customer": "u1", "product": "coins.100"]
             #expect(try store.ask("POST", "/practice/steps", step).status == 200)
-            // Its job looks immediately after the start.
+            // The job looks immediately after the start.
             let (other, _) = try serve()
             let events = "\(service.url)/v1/customers/u1/events?environment=sandbox"
             var seen = ""

@@ -17,8 +17,7 @@ private let store = MintedStore(environment: "Sandbox")
 extension Writers<AnsweredPurchase> {
     private static var customers: Int { 40 }
 
-    /// Clients that submit one purchase after the other. The store reports two of three as well,
-    /// before or after.
+    /// Clients that submit one purchase after another. The store also reports two of three, before or after.
     convenience init(_ service: String, key: String) throws {
         try self.init(24, at: service, key: key) { writers, client, index, number in
             try writers.submit(&client, index, number)

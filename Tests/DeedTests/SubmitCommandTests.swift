@@ -76,7 +76,7 @@ final class SubmitCommandTests {
 }
 
 extension Installation {
-    /// The project `default` with the minted evidence's app and something to sell.
+    /// Creates the project `default` with the minted evidence's app and something to sell.
     func sell(in folder: EvidenceFolder) throws {
         let catalog = """
             {"products":[

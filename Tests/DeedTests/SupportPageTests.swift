@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// `docs/support.md` as someone pastes it: its commands in order, under a clock that stands
-    /// still.
+    /// Runs `docs/support.md` as a reader pastes it: its commands in order, under a clock that stands still.
     @Suite("The page for support", .timeLimit(.minutes(20)))
     struct SupportPage {
         private struct Step {
@@ -50,8 +49,8 @@ extension ProgramTests {
             }
         }
 
-        /// Compares a line with the page. A grant's id on the page stands for the one where the
-        /// line first names it, and `…` for anything.
+        /// Compares a line with the page. A grant's id on the page stands for the id in the line's
+        /// place, and `…` for anything.
         private func expect(
             _ line: String, as shown: String, _ names: inout [String: String]
         ) {

@@ -172,8 +172,7 @@ extension ProgramTests {
             #expect(
                 try client.get("\(unflagged.url)/healthz").header("Deed-Test-Clock") == nil)
 
-            // An instance on the machine's clock stops when another gives the database a test
-            // clock.
+            // An instance on the machine's clock stops when another one gives the database a test clock.
             let service = try deed.serve("--test-clock")
             #expect(unflagged.process.wait(milliseconds: 20_000) == 1)
             #expect(unflagged.log.contains("follows a test clock"))
@@ -286,7 +285,7 @@ extension ProgramTests {
                 var stranger = try APIClient(
                     key: "deed_admin_" + String(repeating: "a", count: 30) + "\(1000 + number)")
                 let status = try stranger.send("GET", "\(service.url)/v1/catalog").status
-                // After some of them the address has to wait, by the machine's clock.
+                // After some attempts, the address has to wait, by the machine's clock.
                 #expect([401, 429].contains(status))
             }
             let made = try deed.run(

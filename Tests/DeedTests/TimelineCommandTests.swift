@@ -51,7 +51,7 @@ extension ProgramTests {
             #expect(json["rows"]?.array?.count == 5)
         }
 
-        /// The life of `u3`: three renewals of five minutes, and a pause of ten.
+        /// Plays the life of `u3`: three renewals of five minutes, and a pause of ten.
         private func liveQuickly() throws {
             for (start, end) in [
                 ("10:00", "10:05"), ("10:05", "10:10"), ("10:10", "10:15"), ("10:25", "10:30"),
@@ -76,7 +76,7 @@ extension ProgramTests {
                 #expect(lines[0].contains("10:00Z"), "\(shown.output)")
                 #expect(lines[0].hasSuffix("10:33Z"), "\(shown.output)")
                 let pro = try #require(lines.first { $0.hasPrefix("pro ") })
-                // Half an hour with a pause of a third: neither a single block nor a single column.
+                // Half an hour with a pause of a third is neither a single block nor a single column.
                 let runs = pro.dropFirst(4).split { $0 != "█" }.map(\.count)
                 #expect(runs.reduce(0, +) > width / 4, "\(shown.output)")
                 #expect((2...3).contains(runs.count), "\(shown.output)")

@@ -2,13 +2,14 @@ import Foundation
 import JSON
 import TestSupport
 
-/// Calls and commands with their answers, as one readable text.
+/// Calls and commands with their answers, as readable text: a part of Fixtures/transcript. Every
+/// part but start.txt begins after start.txt, at 2026-11-20T19:21:00.000Z by a test clock.
 ///
-/// A line that begins with `>` is part of a call: first who makes it, the method and the target,
-/// then headers, then the body. `$` is a command, `@` a file for commands, and `~` a change to the
-/// database without Deed. `&` names something in the following answer for later calls: each
-/// `{name}` in them stands for it, and it is written like that in every answer. Lines of answers
-/// begin with `<`, a command's output with `|`, its errors with `!`, and its exit code with `=`.
+/// A line that begins with `>` is part of a call: first its caller, the method and the target,
+/// then headers, then the body. `$` marks a command, `@` a file for commands, and `~` a change to the
+/// database without Deed. `&` names something in the following answer for later calls. Each
+/// `{name}` in later calls stands for it, and every answer shows the name in its place. Lines of
+/// answers begin with `<`, a command's output with `|`, its errors with `!`, and its exit code with `=`.
 struct Transcript {
     struct Step {
         enum Deed {
@@ -27,7 +28,7 @@ struct Transcript {
         let description: String
     }
 
-    /// The lines that are not answers, with the step to perform after some of them.
+    /// The lines that are not answers, some followed by a step to perform.
     private(set) var parts: [(text: String, step: Step?)] = []
 
     init(_ text: String) throws {
@@ -76,7 +77,7 @@ struct Transcript {
     var steps: [Step] { parts.compactMap(\.step) }
 }
 
-/// What `{name}` stands for, and how random values are hidden.
+/// The meaning of each `{name}`, and the rules for hiding random values.
 struct Names {
     private var values: [(name: String, value: String, isHidden: Bool)] = []
     /// Tags of answers with random content.
@@ -114,21 +115,21 @@ struct Names {
         // Links end by the machine's clock.
         ("works once, until [^ ,]+", "works once, until {soon}"),
         ("\\b(whsec|whpk)_[A-Za-z0-9+/=]{44}", "$1_{chance}"),
-        // A webhook's lag, and how long its receiver took.
+        // A webhook's lag, and the time that its receiver took.
         (#""lag":[0-9]+"#, #""lag":{soon}"#), ("   lag [0-9]+ ", "   lag {soon} "),
         (#""message":"test-[0-9a-v]+""#, #""message":"test-{chance}""#),
         (#""milliseconds":[0-9]+"#, #""milliseconds":{soon}"#),
         ("deed_(reader|support|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
         // A use is written some seconds later.
         (#""last_used_at":(null|"[^"]+")"#, #""last_used_at":{soon}"#),
-        // A feed's cursor knows the chains at its place, which depend on chance.
+        // A feed's cursor contains the chains at its place, which depend on chance.
         (#"\bB[A-Za-z0-9_-]{80,}"#, "{place}"),
         // A worker may have tried meanwhile.
         (#"("tries":)[0-9]+"#, "$1{tries}"),
         (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
-        // The rest of the screen names this machine, and when things happened.
+        // The rest of the screen names this machine and shows times.
         (#"("server":"ready"),"server_address".*"#, "$1,{screen}}"),
-        // As many as there are.
+        // The number of migrations.
         (#""(migration|needed)":[0-9]+"#, #""$1":{newest}"#),
     ]
 

@@ -11,13 +11,13 @@ extension ProgramTests {
     @Suite("Two servers that both accept writes", .serialized, .timeLimit(.minutes(20)))
     struct TwoPrimaries {
         private static let grants = "select count(*) from deed.events where type = 'grant.given'"
-        /// Sessions that are kept. One that Deed gave up while connecting does not count.
+        /// The sessions that are kept. A session that Deed gave up while connecting does not count.
         private static let sessions = """
             select count(*) from pg_stat_activity
             where application_name = 'deed' and pid <> pg_backend_pid() and query <> ''
                 and backend_start < clock_timestamp() - interval '1 second'
             """
-        /// In shards of both committers.
+        /// Customers in shards of both committers.
         private let customers = (0..<16).map { "u\($0)" }
         private let pair: PostgresPair
         private let installation: Installation
@@ -57,7 +57,7 @@ extension ProgramTests {
             try pair.makeSynchronous()
             try pair.signal(.primary, "STOP")
             try pair.promote()
-            // By another instance, at the new primary.
+            // Another instance writes this at the new primary.
             let stream = try Stream.test("u1")
             _ = try elsewhere.append(.give("elsewhere", to: stream, grant: "elsewhere"))
             let wish = AdjustBalance(
@@ -72,7 +72,7 @@ extension ProgramTests {
             while monotonicMilliseconds() - thawed < 5000 {
                 for (read, proof) in Self.certain {
                     let answer = try client.send("GET", "\(service.url)/v1/customers/u1\(read)")
-                    // Refused until it is clear, or answered correctly.
+                    // The read is refused until the primary is clear, or answered correctly.
                     if answer.status == 503 { continue }
                     #expect(answer.status == 200 && answer.text.contains(proof), "\(answer.text)")
                 }
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try grants(at: .primary) == Int64(customers.count))
         }
 
-        /// Reads from the database, and the parts that show what was written elsewhere.
+        /// Reads from the database, and the parts of their answers that show what was written elsewhere.
         private static let certain = [
             ("/entitlements?consistency=strong", #""elsewhere":{"active":true"#),
             (
@@ -136,7 +136,7 @@ extension ProgramTests {
             #expect(try found.json["entitlements"]?["after"]?["active"] == true)
         }
 
-        /// Whatever is written now exists only on the new primary, and every read comes from there.
+        /// Expects that everything written now exists only on the new primary, and that every read comes from there.
         private func expectOneHistory() throws {
             let old = try grants(at: .primary)
             try giveAll("after")

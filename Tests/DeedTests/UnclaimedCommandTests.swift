@@ -40,7 +40,7 @@ final class UnclaimedCommandTests {
         let shown = try deed.run("unclaimed", "show", "apple:1")
         #expect(shown.output.hasSuffix("  transaction 1   level2   1970-01-01T00:00:00.000Z\n"))
         let attach = ["unclaimed", "attach", "apple:1", "--customer", "anna", "--reason", "r"]
-        #expect(try deed.run(attach).output == "anna holds apple:1 now.\n")
+        #expect(try deed.run(attach).output == "anna now holds apple:1.\n")
         let again = try deed.run(attach + ["--json"])
         #expect(again.code == 1)
         #expect(try JSON.read(again.errors)["error"]?["code"]?.string == "not_unclaimed")
@@ -69,7 +69,7 @@ final class UnclaimedCommandTests {
         let adjust = ["adjust", "--customer", "u1", "--currency", "coins", "--amount", "5"]
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 1)
         #expect(try deed.run(adjust + ["--reason", "r", "--allow-unknown"]).code == 0)
-        // The customer has some now.
+        // The customer has some coins now.
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 0)
     }
 

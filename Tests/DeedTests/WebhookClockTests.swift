@@ -33,7 +33,7 @@ extension ProgramTests {
             #expect(
                 eventually(within: 60_000) { (try? client.read(clock))?["caught_up"]?.bool == true }
             )
-            // The end was a boundary of the clock, and the healthy receiver hears of it.
+            // The end was a boundary of the clock, and the healthy receiver gets it.
             #expect(eventually(within: 60_000) { (try? receivers.calls("well").count) == 2 })
             let types = try receivers.calls("well").compactMap { $0["type"]?.string }
             #expect(types == ["entitlement.started", "entitlement.ended"])

@@ -19,7 +19,7 @@ struct WebhookGround {
         (self.installation, self.service, self.key) = (installation, service, key)
     }
 
-    /// One grant for each, in this order.
+    /// Makes one grant for each customer, in this order.
     func give(_ customers: [String]) throws {
         var client = try APIClient(key: key)
         for customer in customers {
@@ -57,7 +57,7 @@ struct WebhookGround {
         try #require(try call("GET", "/\(id)/deliveries").json["deliveries"]?.array)
     }
 
-    /// Expects that many calls which were answered with 2xx, soon.
+    /// Expects this many calls to be answered with 2xx soon.
     func expect(_ count: Int, at name: String, _ receivers: WebhookReceivers) {
         let isThere = eventually(within: 60_000) {
             pause(milliseconds: 20)

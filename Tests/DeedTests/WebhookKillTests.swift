@@ -11,14 +11,13 @@ extension ProgramTests {
     struct WebhookKills {
         private static let kills = 20
         private static let customers = 500
-        /// Each receiver, with what ails it.
+        /// The receivers, each with its fault.
         private static let receivers = [
             ("one", "none"), ("two", "none"), ("mortal", "dies"), ("sleeper", "sleeps"),
             ("sick", "turns"),
         ]
-        /// 100,000 as in `DEED_WEBHOOK_EVENTS=100000 scripts/test --filter WebhookKills`.
-        private static let events =
-            ProcessInfo.processInfo.environment["DEED_WEBHOOK_EVENTS"].flatMap { Int($0) } ?? 5000
+        /// The number of events. `DEED_WEBHOOK_EVENTS=100000 scripts/test --filter WebhookKills` sets it to 100,000.
+        private static let events = givenCount("DEED_WEBHOOK_EVENTS", or: 5000)
 
         private let options = [
             "--webhook-allow", "127.0.0.1", "--webhook-retries",
@@ -65,7 +64,7 @@ extension ProgramTests {
             #expect(writers.unexpected == [])
             try receivers.heal()
             let expected = try messages(of: Set(answered), at: service, key)
-            // Messages given up while the receiver was sick are sent again.
+            // Messages that were abandoned while the receiver was sick are sent again.
             let list =
                 try installation.run("webhook", "list", "--json").json["webhooks"]?.array ?? []
             #expect(list.count == names.count)
@@ -92,7 +91,7 @@ extension ProgramTests {
             )
         }
 
-        /// Expects attempts that nothing listened to, and others that were not answered in time.
+        /// Expects attempts that no receiver heard, and others that were not answered in time.
         private func expectTroubles(_ installation: Installation) throws {
             for trouble in [
                 "the server cannot be reached", "no complete answer came within 15000 ms",
@@ -109,7 +108,7 @@ extension ProgramTests {
             }
         }
 
-        /// The ids of all messages, each with its index among its customer's.
+        /// The ids of all messages, each with its index among its customer's messages.
         private func messages(
             of customers: Set<String>, at service: RunningService, _ key: String
         ) throws -> [String: Int] {

@@ -49,7 +49,7 @@ extension ProgramTests {
                 return (try? ids(receivers).count) == expected + customers.count
             }
             #expect(isWhole)
-            // A message that was under way may come twice, but none after a later one.
+            // A message that was in progress may arrive twice, but not after a later one.
             for customer in customers {
                 let versions = try receivers.calls("slow")
                     .filter { $0["customer"]?.string == customer }

@@ -201,8 +201,7 @@ extension ProgramTests {
                 #expect(refused.json["member"]?.string == "url")
                 #expect(refused.json["detail"]?.string?.contains("--webhook-allow") == true)
             }
-            // By a command that allows more than the service does, or under a name that hides where
-            // it leads.
+            // Set by a command that allows more than the service does, or under a name that hides the address.
             var made = ["127.0.0.1", "[::ffff:127.0.0.1]"].map { host in
                 try? installation.run(
                     "webhook", "create", "--url", "https://\(host):\(port)/", "--json",

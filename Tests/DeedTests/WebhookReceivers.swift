@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Threading
 
-/// Receivers of webhooks in a process of their own, which outlives services.
+/// Receivers of webhooks in a separate process, which outlives services.
 final class WebhookReceivers {
     private let process = Process()
     private let input = Pipe()
@@ -31,7 +31,7 @@ final class WebhookReceivers {
     }
 
     deinit {
-        // A child of a test has every signal blocked that can be.
+        // A test's child blocks every signal that can be blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
@@ -59,13 +59,13 @@ final class WebhookReceivers {
     /// The calls that the receiver answered with 2xx, or all of them.
     func calls(_ name: String, all: Bool = false) throws -> [JSON] {
         let text = (try? String(contentsOfFile: folder.file(name), encoding: .utf8)) ?? ""
-        // The last line may be half written.
+        // The last line may be incomplete.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         let calls = try lines.map { try JSON.read(String($0)) }
         return all ? calls : calls.filter { $0["end"]?.string == "ok" }
     }
 
-    /// What the libraries found wrong with calls.
+    /// The faults that the libraries found in calls.
     var wrong: String { (try? String(contentsOfFile: folder.file("wrong"), encoding: .utf8)) ?? "" }
 }
 

@@ -113,7 +113,7 @@ extension ProgramTests {
             let refused = try plain.call("POST", "/\(id)/test").json
             #expect(refused["status"]?.isNull == true)
             #expect(
-                refused["error"]?.string?.contains("could not prove who it is") == true,
+                refused["error"]?.string?.contains("could not prove its identity") == true,
                 "\(refused.text)")
             plain.service.process.signal(SIGKILL)
             #expect(plain.service.process.wait(milliseconds: 5000) == 128 + SIGKILL)

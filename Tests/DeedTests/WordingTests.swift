@@ -7,7 +7,7 @@ import Testing
 @testable import deed
 
 extension ProgramTests {
-    /// What commands say about themselves is true.
+    /// Tests that commands describe themselves correctly.
     @Suite("What commands say")
     struct Wording {
         private let installation: Installation
@@ -25,7 +25,7 @@ extension ProgramTests {
             let unknown = try rehearse("--json").json
             #expect(unknown["remembered"] == false && unknown["lacking"]?.isNull == true)
             let told = try rehearse().output
-            #expect(told.contains("This machine remembers nothing of the log"), "\(told)")
+            #expect(told.contains("This machine has no record of the log"), "\(told)")
             #expect(!told.contains("has everything"), "\(told)")
             let service = try installation.serve()
             service.process.signal(SIGTERM)

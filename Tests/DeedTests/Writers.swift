@@ -1,7 +1,7 @@
 import TestSupport
 import Threading
 
-/// Clients that make one write after the other, each repeated until it is answered.
+/// Clients that make one write after another, each repeated until it is answered.
 final class Writers<Answered: Sendable>: Sendable {
     /// Makes the client's write with that number. Returns the answer.
     typealias Write =
@@ -62,7 +62,7 @@ final class Writers<Answered: Sendable>: Sendable {
 
     private var isStopping: Bool { state.change(wake: .none) { $0.isStopping } }
 
-    /// The answer with that status, once there is one. Complains about any other.
+    /// The answer with that status, once it arrives. Complains about any other.
     func send(
         _ client: inout APIClient, _ path: String, _ body: String, _ idempotencyKey: String?,
         expecting status: Int

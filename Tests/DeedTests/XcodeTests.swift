@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Developers who share a Deed and make purchases that Xcode signs on their machines.
+    /// Tests developers who share a Deed and make purchases that Xcode signs on their machines.
     @Suite("Purchases in Xcode", .timeLimit(.minutes(20)))
     final class XcodePurchases {
         private let folder: ScratchFolder
@@ -186,7 +186,7 @@ private struct Machine {
         return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 
-    /// What Xcode gives to the app.
+    /// A purchase as Xcode gives it to the app.
     func buy(
         _ product: String, as number: Int, at milliseconds: Int64, _ other: [String: JSON] = [:]
     ) -> String {
@@ -214,7 +214,7 @@ private struct Machine {
         ])
     }
 
-    /// The eight digits of its certificate in the names of what it signs.
+    /// The eight digits of the certificate in the names of what it signs.
     var mark: String { String(MintedDigest.sha256.of(signer.der).hexDigits.prefix(8)) }
 
     private func sign(_ payload: JSON) -> String {

@@ -3,15 +3,21 @@
     console_browser.py [--without-script] [--screenshots FOLDER]
 
 DEED_URL, DEED_KEY (of an admin) and DEED_STORE say where both are; DEED_ADMIN_LINK and DEED_SUPPORT_LINK are links that let
-two people choose a password. Each task starts at the search box. `press` counts presses; none of the tasks needs more than two
+two people choose a password. DEED_SPARE_ID and DEED_SPARE_KEY are a key that is revoked. Each task starts at the search box. `press` counts presses; none of the tasks needs more than two
 from the page that the search leads to. Every page is checked by page_checker.js. Complaints go to standard error, and the
 program ends with 1 if there are any.
 """
 import argparse
 import base64
+import hashlib
+import hmac
 import json
 import os
+import re
+import struct
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -32,6 +38,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 CHECKER = open(os.path.join(FOLDER, "page_checker.js"), encoding="utf-8").read()
 PASSWORD = "correct horse battery"
 SANDBOX = "environment=sandbox"
+HOME = "/console/p/default"
 complaints = []
 
 
@@ -45,7 +52,7 @@ def expect(is_so, sentence):
         complain(sentence)
 
 
-# What Deed and the store are asked.
+# Questions to Deed and the store.
 
 def ask(method, url, body=None, key=KEY):
     data = None if body is None else json.dumps(body).encode()
@@ -83,6 +90,14 @@ def events(customer, environment="sandbox"):
 def active(customer, entitlement):
     path = f"/v1/customers/{customer}/entitlements/{entitlement}?{SANDBOX}"
     return ask("GET", DEED + path)["active"]
+
+
+def code_of(secret, steps=0):
+    """The code of a second factor now, or some half minutes later."""
+    step = int(time.time() // 30) + steps
+    digest = hmac.digest(base64.b32decode(secret), struct.pack(">q", step), "sha1")
+    start = digest[19] & 15
+    return f"{(struct.unpack('>I', digest[start:start + 4])[0] & 0x7FFFFFFF) % 1000000:06}"
 
 
 # The receiver of a webhook.
@@ -126,9 +141,11 @@ class Desk:
                      "--window-size=1280,900", "--hide-scrollbars", "--lang=en-GB",
                      "--disable-background-networking", "--disable-component-update"):
             options.add_argument(word)
+        self.saved = tempfile.mkdtemp()
+        prefs = {"download.default_directory": self.saved}
         if not runs_script:
-            options.add_experimental_option(
-                "prefs", {"profile.managed_default_content_settings.javascript": 2})
+            prefs["profile.managed_default_content_settings.javascript"] = 2
+        options.add_experimental_option("prefs", prefs)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(
             service=Service("/usr/bin/chromedriver"), options=options)
@@ -141,7 +158,7 @@ class Desk:
     def close(self):
         self.driver.quit()
 
-    # Moving about.
+    # Moving between pages.
 
     def open(self, path):
         self.driver.get(DEED + path)
@@ -177,6 +194,44 @@ class Desk:
         self.fill("password", PASSWORD)
         self.leave(self.driver.find_element(By.CSS_SELECTOR, "main button").click)
 
+    def second_factor(self, email):
+        """The person sets it up, and signs in again with the next code."""
+        told = f"a second factor of {email}"
+        self.press(email, "header")
+        self.check("your-sign-in")
+        self.fill("password", PASSWORD)
+        self.press("Set up a second factor")
+        self.check("second-factor")
+        link = re.search(r"otpauth://\S+", self.text).group()
+        secret = urllib.parse.parse_qs(urllib.parse.urlparse(link).query)["secret"][0]
+        expect(self.scanned() == link, f"{told}: a camera reads {self.scanned()!r} instead of {link!r}")
+        self.fill("code", code_of(secret))
+        self.press("Turn it on")
+        self.check("emergency-codes")
+        self.says("They are shown only now", told)
+        codes = [item.text for item in self.driver.find_elements(By.CSS_SELECTOR, "main li code")]
+        expect(len(set(codes)) == 10, f"{told}: the emergency codes are {codes}")
+        for code in (code_of(secret, 1), codes[0]):
+            self.press("Sign out", "header")
+            self.sign_in(email)
+            self.check("code")
+            self.fill("code", "000000")
+            self.press("Sign in")
+            self.says("The code is wrong, or was used before", told)
+            self.fill("code", code)
+            self.press("Sign in")
+        self.open("/console/your-sign-in")
+        self.check("your-sign-in-on")
+        self.says("Emergency codes left: 9", told)
+        self.open("/console")
+
+    def scanned(self):
+        """What a program for cameras reads in the QR code as the page shows it."""
+        with tempfile.NamedTemporaryFile(suffix=".png") as file:
+            file.write(self.driver.find_element(By.CSS_SELECTOR, "svg.qr").screenshot_as_png)
+            file.flush()
+            return subprocess.run(["zbarimg", "--quiet", "--raw", file.name], capture_output=True, text=True).stdout.strip()
+
     def fill(self, name, words, within="main"):
         field = self.driver.find_element(By.CSS_SELECTOR, f'{within} [name="{name}"]:not([type="hidden"])')
         if field.tag_name == "select":
@@ -200,10 +255,28 @@ class Desk:
     def press(self, words, within="main"):
         """Presses a link or a button with these words."""
         self.presses += 1
+        self.leave(self.usable(words, within).click)
+
+    def usable(self, words, within="main"):
+        """A link or a button with these words."""
         literal = f'"{words}"'
         path = f'.//*[self::a or self::button][normalize-space(.)={literal}]'
-        part = self.driver.find_element(By.CSS_SELECTOR, within)
-        self.leave(part.find_element(By.XPATH, path).click)
+        return self.driver.find_element(By.CSS_SELECTOR, within).find_element(By.XPATH, path)
+
+    def save(self, words, told):
+        """Presses a link that saves a file, and returns what the file has."""
+        before = set(os.listdir(self.saved))
+        self.usable(words).click()
+
+        def new():
+            return [name for name in os.listdir(self.saved)
+                    if name not in before and not name.startswith(".") and not name.endswith(".crdownload")]
+
+        if not eventually(lambda: bool(new())):
+            complain(f"{told}: nothing was saved")
+            return b""
+        with open(os.path.join(self.saved, new()[0]), "rb") as file:
+            return file.read()
 
     @property
     def text(self):
@@ -337,7 +410,7 @@ class Cases:
         desk.give_reason("T-1")
         desk.check("attach")
         desk.press("Attach it")
-        desk.done(f"apple:{transaction} came here", 2, told)
+        desk.done(f"apple:{transaction} came to this customer", 2, told)
         expect(active(customer, "pro"), f"{told}: the customer still has nothing")
         self.own_event(customer, "purchase.attached", desk, told)
         desk.undo("Undo it", "T-1", told)
@@ -411,8 +484,8 @@ class Cases:
         desk.check("merge")
         desk.give_reason("T-5")
         desk.press("Merge them")
-        desk.done(f"The customer became a part of {other}", 2, told)
-        desk.says(f"This customer is a part of {other} now", told)
+        desk.done(f"The customer became part of {other}", 2, told)
+        desk.says(f"This customer is now part of {other}", told)
         expect(active(other, "level2"), f"{told}: nothing was merged")
         self.own_event(customer, "customer.merged", desk, told)
         desk.undo("Undo it", "T-5", told)
@@ -454,29 +527,142 @@ class Cases:
         desk.check("customer-webhook")
         before = len(arrived())
         desk.press("Send again", section)
-        desk.says("The event is sent again", told)
+        desk.says("The event is being sent again", told)
         expect(desk.presses <= 2, f"{told}: it took {desk.presses} presses")
         expect(eventually(lambda: len(arrived()) > before), f"{told}: nothing arrived again")
         desk.check("webhook")
 
+    def evidence(self):
+        told, customer = "proving evidence again", self.name("amy")
+        buy(customer, "level2")
+        # What the store says about a purchase with a customer has its evidence with it.
+        transaction = buy(customer, "pro.month")
+        step(do="refund", customer=customer, transaction=transaction)
+        expect(eventually(lambda: not active(customer, "pro")), f"{told}: the refund did not arrive")
+        for desk in (self.support, self.admin):
+            desk.search(transaction)
+            desk.press("Prove again")
+            desk.says("Verified: Apple signed this evidence", told)
+            expect(desk.presses == 1, f"{told}: it took {desk.presses} presses")
+            desk.check(f"evidence-{'admin' if desk is self.admin else 'support'}")
+        expect("Save the bytes" not in self.support.text, f"{told}: support is offered the bytes")
+        digest = hashlib.sha256(desk.save("Save the bytes", told)).hexdigest()
+        desk.says(f"SHA-256 {digest}", told)
+        desk.search(transaction)
+        desk.press("All evidence about this customer")
+        desk.check("evidence-list")
+        desk.says("Prove this notification again", told)
+
+    def keys(self):
+        told, desk = "revoking a key", self.admin
+        key, words = os.environ["DEED_SPARE_ID"], os.environ["DEED_SPARE_KEY"]
+        path = f"{DEED}/v1/customers/{self.name('amy')}?{SANDBOX}"
+        ask("GET", path, key=words)
+        row = f'//tr[th[normalize-space(.)="{key}"]]'
+
+        def last_use():
+            desk.open(f"{HOME}/settings")
+            cells = desk.driver.find_elements(By.XPATH, f"{row}/td")
+            return cells[-2].text if cells else ""
+
+        expect(eventually(lambda: "UTC" in last_use()), f"{told}: the key was not used last at {last_use()!r}")
+        desk.presses = 0
+        desk.press(f"Revoke {key}")
+        desk.says("Last used, to the hour", told)
+        desk.check("key")
+        desk.give_reason("T-8", "it was in a public repository")
+        desk.press("Revoke it for ever")
+        desk.says(f"The key {key} is revoked", told)
+        expect(desk.presses == 2, f"{told}: it took {desk.presses} presses")
+        desk.check("settings-revoked")
+
+        def is_refused():
+            try:
+                return not ask("GET", path, key=words)
+            except RuntimeError as error:
+                return ": 401 " in str(error)
+
+        expect(eventually(is_refused, 5), f"{told}: the key still works")
+        desk.open(f"{HOME}/trail")
+        desk.says("it was in a public repository", told)
+
+    def catalog(self):
+        told, desk, customer = "changing the catalog", self.admin, self.name("amy")
+        desk.open(f"{HOME}/catalog")
+        desk.press("Edit it")
+        before = json.loads(desk.driver.find_element(By.ID, "text").get_attribute("value"))
+        desk.check("catalog-edit")
+        after = json.loads(json.dumps(before))
+        for product in after["products"]:
+            if product["id"] == "level2":
+                product["entitlements"].append("pro")
+        desk.fill("text", json.dumps(after)[:-1])
+        desk.press("Show what it changes")
+        expect(bool(desk.driver.find_elements(By.CSS_SELECTOR, '[role="alert"]')), f"{told}: half a text is taken")
+        desk.check("catalog-wrong")
+        desk.fill("text", json.dumps(after))
+        desk.press("Show what it changes")
+        desk.says("Nothing has been done yet", told)
+        desk.says("product level2", told)
+        desk.says(f"{customer} sandbox pro", told)
+        desk.check("catalog-change")
+        expect(not active(customer, "pro"), f"{told}: it was done before it was wanted")
+        self.replace_catalog(desk, "level2 is pro, too", told)
+        desk.check("catalog-done")
+        expect(eventually(lambda: active(customer, "pro")), f"{told}: nothing was gained")
+        desk.press("Earlier catalogs")
+        desk.says("level2 is pro, too", told)
+        desk.check("catalog-history")
+        links = desk.driver.find_elements(By.PARTIAL_LINK_TEXT, "Change ")
+        expect(len(links) >= 2, f"{told}: the history has {len(links)} catalogs")
+        desk.leave(links[1].click)
+        desk.check("catalog-past")
+        desk.press("Go back to this catalog")
+        desk.says("This is the catalog at version", told)
+        desk.press("Show what it changes")
+        self.replace_catalog(desk, "back again", told)
+        expect(eventually(lambda: not active(customer, "pro")), f"{told}: nothing was taken back")
+        present = ask("GET", f"{DEED}/v1/catalog")["catalog"]
+        expect(present == before, f"{told}: the way back led to {present}")
+
+    def replace_catalog(self, desk, reason, told):
+        desk.give_reason("T-9", reason)
+        desk.press("Replace the catalog")
+        desk.says("The catalog is now version", told)
+
+    def figures(self):
+        told, desk = "figures", self.admin
+        ask("POST", f"{STORE}/practice/advance", {"by": "PT2H"}, key=None)
+
+        def is_counted():
+            desk.open(f"{HOME}/figures?{SANDBOX}")
+            return re.search(r"\blevel2 [1-9]", desk.text)
+
+        expect(eventually(is_counted), f"{told}: they were not counted: {desk.text}")
+        desk.check("figures-sandbox")
+        lines = desk.save("Active customers by entitlement as CSV", told).decode().splitlines()
+        expect(lines[:1] == ['"Entitlement","Now","A week ago"'], f"{told}: the file begins with {lines[:1]}")
+        for line in lines[1:]:
+            desk.says(" ".join(json.loads(f"[{line}]")), told)
+
     def all(self):
         return [self.paid_and_has_nothing, self.other_account, self.apology, self.refunded,
-                self.two_accounts, self.tester, self.erasing, self.again]
+                self.two_accounts, self.tester, self.erasing, self.again, self.evidence, self.keys,
+                self.catalog, self.figures]
 
 
 def look_at_pages(desk, mark):
     """The pages that no task leads to."""
-    home = "/console/p/default"
     customer = f"ida-{mark}"
-    place = f"{home}/customers/{customer}"
+    place = f"{HOME}/customers/{customer}"
     first = events(customer)[0]["recorded_at"]
     for name, path in [
         ("home", ""), ("find-none", "/find?q=zzzz"), ("find-many", "/find?q=g"), ("unclaimed", f"/unclaimed?{SANDBOX}"),
         ("refunds", f"/refunds?{SANDBOX}"), ("intake", "/intake"), ("webhooks", "/webhooks"), ("catalog", "/catalog"),
         ("settings", "/settings"), ("trail", "/trail"), ("missing", "/intake/nothing"),
-        ("figures", "/figures"),
+        ("figures", "/figures"), ("intake-refused", "/intake?state=refused"),
     ]:
-        desk.open(home + path)
+        desk.open(HOME + path)
         desk.check(name)
     for name, rest in [
         ("customer-past", f"?{SANDBOX}&at={first}&known={first}"), ("grant-form", f"/grant?{SANDBOX}"),
@@ -505,15 +691,16 @@ def main():
             address = f"{email}-{mark}@example.com"
             desk.person = os.environ[f"DEED_{email.upper()}"]
             desk.sign_up(os.environ[f"DEED_{email.upper()}_LINK"], address)
+        desks[0].second_factor(f"admin-{mark}@example.com")
         cases = Cases(*desks, mark)
         for case in cases.all():
-            if options.only and options.only != case.__name__:
+            if options.only and case.__name__ not in options.only.split(","):
                 continue
             try:
                 case()
             except (WebDriverException, RuntimeError) as error:
                 complain(f"{case.__name__}: {str(error).splitlines()[0]} on {[desk.driver.current_url for desk in desks]}: {desks[1].text}")
-        if not options.only or options.only == "pages":
+        if not options.only or "pages" in options.only.split(","):
             look_at_pages(desks[0], mark)
     finally:
         for desk in desks:

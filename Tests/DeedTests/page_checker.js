@@ -1,5 +1,5 @@
-// What is wrong with a page for people who read it otherwise than with eyes and a mouse. The last function, `contrast`, is asked
-// once for each theme.
+// Checks a page for people who do not use eyes and a mouse. The last function, `contrast`, is
+// called once for each theme.
 
 const findings = [];
 const say = (sentence) => findings.push(sentence);

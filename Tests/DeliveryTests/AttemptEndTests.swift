@@ -61,7 +61,7 @@ struct AttemptEndTests {
         #expect(kept == #"{"authorization":"***","x-shop":"***"} no ***; a token *** of shop ***"#)
         let escaped = end(401, body: Array(#"{"a":"b\/c\/d"}"#.utf8), hiding: ["b/c/d"]).answer
         #expect(escaped == #"{"a":"***"}"#)
-        // Not even where the kept part ends.
+        // The value is hidden even where the kept part ends.
         let edge = String(repeating: "a", count: 4090) + "s3cret-value"
         let cut = end(200, body: Array(edge.utf8), hiding: ["s3cret-value"]).answer
         #expect(cut == String(repeating: "a", count: 4090) + "***")

@@ -190,8 +190,7 @@ struct OutboxTests {
         ]
         var outbox = Outbox()
         outbox.take(items, through: cursor(3), types)
-        // The process dies while the first message is under way. Nothing of the page counts as sent
-        // then.
+        // The process dies while the first message is in progress. Nothing on the page then counts as sent.
         let first = try next(of: &outbox)
         #expect(first.entry.message.item.version == 1)
         let rows = outbox.takeChanges().waiting

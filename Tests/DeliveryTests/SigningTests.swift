@@ -80,7 +80,7 @@ struct SigningTests {
         #expect(try signing(at: at(8)) == [7, 6, 5, 4, 3, 2, 1])
         #expect(try signing(at: at(26)) == [7, 6, 5, 4, 3, 2])
         #expect(try signing(at: at(31)) == [7])
-        // Without an overlap all old ones end immediately.
+        // Without an overlap, all old keys end immediately.
         try rotate(to: 8, overlap: 0, at: at(9))
         #expect(try signing(at: at(9)) == [8])
     }

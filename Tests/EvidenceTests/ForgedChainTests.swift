@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Genuine signatures under certificates that differ from good ones in exactly one thing.
+/// Tests genuine signatures under certificates that differ from good ones in exactly one thing.
 @Suite("Forged chains of certificates")
 struct ForgedChainTests {
     func refused(_ text: String, by verifier: Verifier = .trusting) -> EvidenceRefusal? {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Every sample here differs from a good one in exactly one thing.
+/// Tests samples that differ from a good transaction in exactly one thing.
 @Suite("Forged signed transactions")
 struct ForgedTransactionTests {
     let good = SignedJSONPlan(Payload.transaction.json)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Statements as Xcode signs them on a developer's machine: by one certificate that signed itself.
+/// Tests statements as Xcode signs them on a developer's machine: with one self-signed certificate.
 @Suite("What Xcode signs locally")
 struct LocalSigningTests {
     private static let signer = makeSigner(.p256)
@@ -103,7 +103,7 @@ struct LocalSigningTests {
         let other = try named(payload, by: LocalSigningTests.makeSigner(.p256))
         #expect(other.transaction != first.transaction && other.original != first.original)
         payload["purchaseDate"] = 1_682_935_260_000
-        // A renewal is of the same purchase, and what comes after a reset is not.
+        // A renewal belongs to the same purchase, and a transaction after a reset does not.
         payload["transactionId"] = "2"
         #expect(try named(payload).original == first.original)
         payload["originalPurchaseDate"] = 1_682_935_260_000
@@ -139,7 +139,7 @@ struct LocalSigningTests {
         #expect(
             refused(plan(local(transaction)), by: try verifier())
                 == .invalidMember("appTransactionId"))
-        // What the store itself signed keeps the store's name.
+        // Statements that the store itself signed keep the store's names.
         let genuine = try Verifier.trusting.verify(
             Array(installation.signed().utf8), as: .appTransaction, on: .usual)
         #expect(genuine.facts.apps.first?.appTransaction?.text == "0")

@@ -17,7 +17,7 @@ struct NotificationTests {
             Array(payload.signed().utf8), as: .notification, on: .usual)
     }
 
-    /// A payload with one member of its data changed.
+    /// A payload with one changed member in its data.
     func notification(_ name: String, _ value: JSON?) -> Payload {
         var payload = Payload.notification()
         var data = Payload(
@@ -178,7 +178,7 @@ struct NotificationTests {
             refusal.description
                 == "The signed_transaction inside was made for com.example.app, but the "
                 + "statement around it was not.")
-        // To set an app changes nothing about it.
+        // Setting an app changes nothing about the refusal.
         #expect(refusal.cure == .none)
         var transaction = Payload.transaction
         transaction["environment"] = "Production"
@@ -200,7 +200,7 @@ struct NotificationTests {
                 == .inside(
                     .signedTransaction,
                     .wrongKind(expected: .signedTransaction, found: .renewalInfo)))
-        // In its own place it is what cannot be read, and the notification counts.
+        // In its own place, the statement is unreadable, and the notification counts.
         #expect(refused(.notification(renewal: text)) == nil)
         var transaction = Payload.transaction
         transaction["transactionId"] = nil

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Evidence
 
-/// U+0000 in each text that is read: no column of PostgreSQL takes it.
+/// Puts U+0000 into each text that is read, because no column of PostgreSQL accepts it.
 @Suite("Texts that evidence may state")
 struct StatedTextTests {
     private static let bad = "a\u{0}"
@@ -18,7 +18,7 @@ struct StatedTextTests {
         let members: [String]
     }
 
-    /// A refunded transaction, of which everything is read that there is to read.
+    /// A refunded transaction with every member that Deed reads.
     private static var refunded: Payload {
         var payload = Payload.transaction
         payload["revocationDate"] = 1_682_935_199_000
@@ -98,14 +98,14 @@ struct StatedTextTests {
             (EvidenceKind.signedTransaction, Self.refunded), (.renewalInfo, .renewal),
             (.appTransaction, .appTransaction),
         ] {
-            // What no one reads may hold it, also a member that a later release reads.
+            // Texts that Deed does not read may contain it, as may a member that a later release reads.
             for name in payload.members.map(\.name) + ["newMember"] {
                 var changed = payload
                 changed[name] = .string(Self.bad)
                 let bytes = Array(changed.signed().utf8)
                 guard let statement = try? Verifier.read(bytes, as: kind, companion: .example)
                 else { continue }
-                // As Swift writes U+0000 in a text.
+                // Swift writes U+0000 in this way.
                 #expect(!"\(statement.contents.facts)".contains(#"\0"#), "\(kind) \(name)")
             }
         }

@@ -20,7 +20,7 @@ struct FramingTests {
         var seen: [String] { targets.withLock { $0 } }
         /// Bodies that were not empty.
         var bodies: [String] { kept.withLock { $0 } }
-        /// Targets without the mark that a proxy sets on everything that it passes on.
+        /// The targets without the mark that a proxy sets on everything that it passes on.
         var seenUnmarked: [String] { unmarked.withLock { $0 } }
 
         func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
@@ -109,7 +109,7 @@ struct FramingTests {
     @Test("Behind a proxy no request hides in another", arguments: Proxy.Kind.allCases)
     func behindProxy(_ kind: Proxy.Kind) throws {
         let witness = Witness()
-        // Caddy cuts off what it has partly passed on.
+        // Caddy cuts off a request that it has partly passed on.
         let server = try witness.serve { $0.timeouts.body = 1000 }
         let proxy = try Proxy(kind, before: server.port)
         for request in RawRequest.all {
@@ -127,7 +127,7 @@ struct FramingTests {
             #expect(
                 reply?.body.hasSuffix("/b") == true, "\(request.name): \(reply?.head ?? "none")")
         }
-        // A request that the proxy did not see as one would lack its mark.
+        // A request that the proxy did not recognize would lack its mark.
         #expect(witness.seenUnmarked == [])
         #expect(witness.seen.count > RawRequest.all.count)
         #expect(server.drain(milliseconds: 2000))

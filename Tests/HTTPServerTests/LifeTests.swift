@@ -82,7 +82,7 @@ struct LifeTests {
         let server = try makeServer { _ in
             .eventually { reply in replies.change { $0.append(reply) } }
         }
-        // More than there are workers.
+        // More clients than workers.
         let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send(Self.request) }
         let all = try #require(
@@ -114,7 +114,7 @@ struct LifeTests {
         let lost = try RawClient(undocumented: server.port)
         lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(lost.reply() == nil)
-        // More than there are workers.
+        // More clients than workers.
         let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") }
         let all = try #require(

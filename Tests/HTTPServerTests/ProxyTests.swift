@@ -98,7 +98,7 @@ struct ProxyTests {
         let proxy = try Proxy(kind, before: server.port)
         let held = try (0..<(Self.share + 44)).map { _ in try ask(at: proxy.port, from: 77) }
         let other = try ask(at: proxy.port, from: 78)
-        // All of them reach the proxy before the first is answered.
+        // All requests reach the proxy before the first is answered.
         pause(milliseconds: patient(1000))
         gate.open()
         #expect(other.reply()?.body == "answered")

@@ -32,7 +32,7 @@ func makeServer(
         handler: handler)
 }
 
-/// Answers with what the request contains.
+/// Answers with the content of the request.
 @Sendable func echo(_ request: borrowing Request) -> Answer {
     .now(text("\(request.method) \(request.path) \(request.query ?? "-") \(request.body.count)"))
 }

@@ -86,9 +86,9 @@ struct JSONTests {
                 let expected: JSONError.Reason? =
                     switch byte {
                     case 0..<0x20: .badString
-                    // It ends there.
+                    // The value ends at this quote.
                     case UInt8(ascii: "\""): .trailing
-                    // No escape is called "a", and the last one takes the end away.
+                    // No escape is called "a", and the last backslash hides the end.
                     case UInt8(ascii: "\\"): place < 19 ? .badString : .truncated
                     case 0x80...: .badUTF8
                     default: nil

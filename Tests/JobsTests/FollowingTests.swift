@@ -20,7 +20,7 @@ struct FollowingTests {
         ledger = database.ledger()
     }
 
-    /// What was handed over, shard by shard.
+    /// The events that the job passed on, shard by shard.
     private final class Notes: Sendable {
         private struct State {
             var taken: [Shard: [ClosedRange<Int64>]] = [:]
@@ -43,11 +43,11 @@ struct FollowingTests {
         }
 
         var taken: [Shard: [ClosedRange<Int64>]] { state.withLock(\.taken) }
-        /// The most threads that took events at once.
+        /// The maximum number of threads that took events at once.
         var most: Int { state.withLock(\.most) }
         var count: Int { taken.values.joined().reduce(0) { $0 + $1.count } }
 
-        /// Whether each shard was handed over after that position, in order and once.
+        /// Whether each shard was passed on after that position, in order and once.
         func isWhole(behind start: Int64 = 0) -> Bool {
             taken.values.allSatisfy { ranges in
                 var last = start
@@ -207,7 +207,7 @@ struct FollowingTests {
                     .give("pro", to: .test("u\(number % 20)"), grant: "g\(lane)-\(number)"))
             }
         }
-        // The clock of the leases stands still. A run that ended returns its lease.
+        // The clock of the leases stands still. A run that has ended returns its lease.
         #expect(eventually(within: 20_000) { notes.count == 240 })
         for runner in runners { runner.stop() }
         for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }

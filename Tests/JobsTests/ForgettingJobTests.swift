@@ -43,7 +43,7 @@ struct ForgettingJobTests {
         get throws { try database.number("select count(*) from deed.evidence") }
     }
 
-    /// What the metrics have counted.
+    /// The value of a metric.
     private func counted(_ what: String) -> Int64 {
         let name = #"deed_forgotten_total{what="\#(what)"} "#
         let lines = metrics.text().split(separator: "\n").filter { $0.hasPrefix(name) }
@@ -60,7 +60,7 @@ struct ForgettingJobTests {
         #expect((1..<Self.count).contains(half))
         let place = try ledger.evidenceForgottenUntil()
         #expect(place > .distantPast)
-        // What lies behind the place is not looked at again.
+        // Evidence before the place is not examined again.
         let again = database.ledger(clock: clock.reading)
         defer { again.close() }
         try run(try job(again))
@@ -80,7 +80,7 @@ struct ForgettingJobTests {
         defer { ledger.close() }
         try run(try job(ledger, after: .days(731)))
         #expect(try left == Self.count)
-        // An age without a beginning in the calendar.
+        // An age that goes back beyond the calendar.
         try run(try job(ledger, after: try #require(CalendarDuration("P9999999Y"))))
         #expect(try left == Self.count)
         #expect(try database.number("select count(*) from deed.store_budgets") == 0)

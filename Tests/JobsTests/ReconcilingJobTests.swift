@@ -62,7 +62,7 @@ struct ReconcilingJobTests {
         }
     }
 
-    /// The projects `a` to `c`, in addition to `default`.
+    /// Creates the projects `a` to `c`, in addition to `default`.
     init() throws {
         service = try TestService()
         for project in ["a", "b", "c"] { try service.createProject(project) }
@@ -86,7 +86,7 @@ struct ReconcilingJobTests {
         work.broken.withLock { $0 = try? ProjectID("b") }
         #expect(throws: Fault.logBlocked) { try run(job) }
         #expect(work.projects == ["a", "c", "default"])
-        // Resumed: finished parts stay finished.
+        // The run resumes, and finished parts stay finished.
         #expect(throws: Fault.logBlocked) { try run(job) }
         work.broken.withLock { $0 = nil }
         try run(job)

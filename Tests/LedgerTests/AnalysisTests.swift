@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The queries of `docs/sql.md` over a history with known answers.
+/// Runs the queries of `docs/sql.md` over a history with known answers.
 @Suite("Analysts' questions in SQL")
 struct AnalysisTests {
     private let database: ScratchDatabase
@@ -144,7 +144,7 @@ struct AnalysisTests {
         try give("pro", to: "gina", grant: "g1", ticket: "T-1")
         try give("pro", to: "hans", grant: "g2", ticket: "T-1")
         try give("pro", to: "anna", grant: "g3", ticket: "T-2")
-        // Something that starts later this month gives no access yet.
+        // A grant that starts later this month gives no access yet.
         try give("pro", to: "ines", grant: "g4", ticket: "T-3", from: at(140))
         clock.set(at(105))
         _ = try ledger.append(.revoke("g2", of: .test("hans"), key: "revoke"))
@@ -197,8 +197,7 @@ struct AnalysisTests {
         (11, held),
     ]
 
-    /// Who holds pro, and from which day to which: anna, ben, cleo until the refund, gina, hans,
-    /// and fred.
+    /// The holders of pro, each from one day to another: anna, ben, cleo until the refund, gina, hans, and fred.
     private static let held: [String] = {
         let runs: [Range<Int64>] = [4..<200, 19..<26, 40..<78, 100..<200, 100..<105, 131..<162]
         return (4...134).map { (day: Int64) in

@@ -26,7 +26,7 @@ final class BackgroundTests {
 
     deinit { ledger.close() }
 
-    /// Background commands for all of them but the last, who gets a client's command.
+    /// Background commands for all streams but the last, which gets a client's command.
     private func grants() throws -> [Command] {
         try streams.dropLast().map { try .give("pro", to: $0, grant: "g1") }
     }
@@ -83,7 +83,7 @@ final class BackgroundTests {
 
     @Test("A batch with a statement of half a second is halved until it takes less")
     func slow() throws {
-        // Thirty of them would take longer.
+        // Thirty commands would take longer.
         try database.run(
             """
             create function deed.dawdle() returns trigger language plpgsql as

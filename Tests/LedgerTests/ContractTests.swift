@@ -72,7 +72,7 @@ struct ContractTests {
         #expect(again == 0)
     }
 
-    /// Asks the service and the database the same questions. Returns how many.
+    /// Asks the service and the database the same questions. Returns the number of questions.
     private func compare(_ streams: [Stream]) throws -> Int {
         var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
         var asked = 0

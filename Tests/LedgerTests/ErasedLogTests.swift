@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-/// What the database allows for an erased customer's events.
+/// Tests what the database allows for an erased customer's events.
 @Suite("Events of erased customers in the database")
 struct ErasedLogTests {
     private let database: ScratchDatabase
@@ -151,7 +151,7 @@ struct ErasedLogTests {
         }
     }
 
-    /// One of each type, as payloads of a release.
+    /// One event of each type, as payloads of a release.
     private static let samples: [(type: EventType, format: Int16, payload: String)] = {
         var seen = Set<EventType>()
         let all =

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Events as the log stores them")
 struct EventCodingTests {
-    /// What was ever written must be read for ever: a row is added for a new type or a new format, and none
-    /// of a release is ever changed.
+    /// Payloads that every release must be able to read. A new type or a new format adds a row. The
+    /// rows of a release never change.
     static let payloads: [(type: String, format: Int16, payload: String)] = [
         ("project.created", 1, #"{"project":"default"}"#),
         ("key.created", 1, #"{"key":"k_1","role":"backend","name":"lobby","digest":"00ff"}"#),

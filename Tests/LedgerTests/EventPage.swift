@@ -2,23 +2,23 @@ import Core
 import Foundation
 import JSON
 
-/// `docs/events.md`, as far as it describes what events hold.
+/// `docs/events.md`, as far as it describes the content of events.
 struct EventPage {
     struct Misread: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What the page says that a member is.
+    /// What the page says about a member's kind.
     indirect enum Kind {
         case string, integer, boolean, instant
         case words([String], orUnknown: Bool)
         case part(String)
         case list(Kind)
-        /// An object with such a value by each name.
+        /// An object with such a value under each name.
         case named(Kind)
         case either(Kind, Kind)
         case orNull(Kind)
-        /// What another page describes.
+        /// Another page describes the value.
         case elsewhere
     }
 
@@ -33,7 +33,7 @@ struct EventPage {
         /// The section of the next higher rank.
         let chapter: String
         let members: [Member]
-        /// What describes the members, where the section itself does not.
+        /// The part that describes the members, if the section itself does not.
         let part: String?
         let example: String?
     }
@@ -64,7 +64,7 @@ struct EventPage {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The paths of what is in a folder of the project.
+    /// The paths of the files in a folder of the project.
     static func files(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
             .sorted().map { "\(folder)/\($0)" }
@@ -82,7 +82,7 @@ struct EventPage {
         return Dictionary(parts.map { (EventPage.anchor($0.title), $0) }) { one, _ in one }
     }
 
-    /// The section that has the members of that type.
+    /// The section with the members of that type.
     func shape(of type: String) throws -> (name: String, section: Section) {
         guard let section = types[type] else { throw Misread(description: "no section \(type)") }
         guard let part = section.part else { return (type, section) }
@@ -149,12 +149,12 @@ struct EventPage {
     }
 }
 
-/// Holds payloads to the page.
+/// Compares payloads with the page.
 struct EventPageComparison {
     private let page: EventPage
-    /// Each once, in the order in which they were found.
+    /// The problems without duplicates, in the order in which they were found.
     private(set) var problems: [String] = []
-    /// By section and member, whether payloads had it and lacked it.
+    /// By section and member, whether payloads had it and whether payloads lacked it.
     private var seen: [String: (present: Bool, absent: Bool)] = [:]
 
     init(_ page: EventPage) {
@@ -166,7 +166,7 @@ struct EventPageComparison {
         compare(payload, to: section, named: name)
     }
 
-    /// Members of the page that no payload had, or that each had although they may be absent.
+    /// Reports members on the page that no payload had, or that every payload had although they may be absent.
     mutating func conclude() {
         for section in page.sections where section.part == nil {
             let name =

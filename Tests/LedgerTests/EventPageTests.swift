@@ -19,7 +19,7 @@ struct EventPageTests {
 
     private static let types = EventType.allCases.map(\.name)
 
-    /// Golden events, each also under the other types that hold the same.
+    /// Golden events, each also under the other types with the same content.
     private static func events() throws -> [Event] {
         var payloads: [ObjectIdentifier: [String]] = [:]
         var types: [ObjectIdentifier: Set<String>] = [:]
@@ -95,7 +95,7 @@ struct EventPageTests {
         let named = Set(page.sections.flatMap(\.members).map(\.name))
         var found = 0
         let files = try EventPage.files(in: "Sources/Ledger/Coding")
-        // Kept states are no events.
+        // Kept states are not events.
         for file in files where !file.hasSuffix("StateCoding.swift") {
             for match in try EventPage.file(file).matches(of: /"([a-z_]+)":/) {
                 #expect(named.contains(String(match.1)), "\(file) writes \(match.1)")
@@ -153,7 +153,7 @@ struct EventPageTests {
         func store<Word: WordCodable>(_: Word.Type) -> ([String], Bool) {
             (Word.words.map(\.word), true)
         }
-        /// Of an enumeration that the coding keeps to itself.
+        /// The cases of an enumeration that the coding keeps private.
         func cases(of name: String, in file: String) throws -> ([String], Bool) {
             let text = try EventPage.file("Sources/Ledger/Coding/\(file).swift")
             let list = text.components(separatedBy: "private enum \(name): String {\n        case ")
@@ -202,11 +202,11 @@ extension EventPage.Kind {
     }
 }
 
-/// What samples of a type lack. Reflection sees every property, also one that is added later: a payload
-/// that no sample has is one that no test compares.
+/// Finds what samples of a type lack. Reflection sees every property, including later ones. No test
+/// compares a payload that no sample has.
 private struct SampleCoverage {
     private var seen: [String: Set<String>] = [:]
-    /// Not taken apart: what another page describes, and what is one text or number in a payload.
+    /// Types that are not taken apart: another page describes them, or they are one text or number in a payload.
     private static let whole: [Any.Type] = [
         Catalog.self, CalendarDuration.self, Instant.self, AccountToken.self, Position.self,
     ]
@@ -247,7 +247,9 @@ extension Event {
         let bare = EventType(named: type)?.since ?? .first
         let isReasoned =
             ["key.revoked", "catalog.changed"].contains(type) && payload.contains(#","reason":"#)
-        let format = payload.contains(#""reading":{"#) || isReasoned ? LogFormat.readings : bare
+        let isFiled = type == "catalog.changed" && payload.contains(#""digest":"#)
+        let isOfReadings = payload.contains(#""reading":{"#) || isReasoned || isFiled
+        let format = isOfReadings ? LogFormat.readings : bare
         try self.init(type: type, format: Int16(format.number), payload: payload)
     }
 }

@@ -5,15 +5,15 @@ import Testing
 
 @testable import Ledger
 
-/// Says what a new type of events lacks. Walks the golden payloads of every type: `EventCodingTests` reads them
-/// back, `EventPageTests` compares them with the page.
+/// Reports what a new type of events lacks. Walks the golden payloads of every type:
+/// `EventCodingTests` reads them back, and `EventPageTests` compares them with the page.
 @Suite("What is said of each type of event")
 struct EventWalkTests {
     private static let samples =
         EventCodingTests.payloads + EventCodingTests.furtherPayloads
         + EventCodingTests.mergePayloads
 
-    /// The page that describes them, and the API's list of types that calls show.
+    /// The page that describes the types, and the API's list of types that calls show.
     private let page: EventPage
     private let listed: Set<String>
 
@@ -60,7 +60,7 @@ struct EventWalkTests {
     @Test("A state takes in each type of event", arguments: EventType.allCases)
     func folded(_ type: EventType) throws {
         for event in try events(of: type) {
-            // An event without a case of its own stops the program here.
+            // An event without its own case stops the program here.
             if type.isOfProject {
                 var project = ProjectState()
                 project.apply(event, recordedAt: Instant(milliseconds: 1_795_202_460_000))
@@ -166,7 +166,7 @@ extension EventType {
     }
 }
 
-/// The members of a payload, and which of them a sentence asked for.
+/// The members of a payload, and which of them a sentence used.
 private final class AskedMembers: EventMembers {
     private let payload: JSON
     private(set) var names: Set<String> = []

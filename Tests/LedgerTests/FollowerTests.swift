@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Writes down everything that it hears.
+/// Records everything that it hears.
 private final class Recorder: LogReader {
     private struct Notes {
         var place = [Int64](repeating: 0, count: Shard.count)
@@ -17,9 +17,9 @@ private final class Recorder: LogReader {
     }
     private let notes = Mutex(Notes())
     let interest: Interest
-    /// Whether it also wants events from before it existed.
+    /// Whether it also wants events from before its creation.
     private let isFromTheBeginning: Bool
-    /// Whether it takes in the instance's own commits.
+    /// Whether it processes the instance's own commits.
     private let listensToCommits: Bool
 
     init(
@@ -36,7 +36,7 @@ private final class Recorder: LogReader {
     var moment: Int { notes.withLock(\.moment) }
     var gaps: Int { notes.withLock(\.gaps) }
     var commits: Int { notes.withLock(\.commits) }
-    /// What was new to it, in order.
+    /// The new events, in order.
     var events: [LoggedEvent] { notes.withLock(\.events) }
 
     func hear(_ commit: Commit, since moment: Int) {
@@ -64,7 +64,7 @@ private final class Recorder: LogReader {
                 let shard = Int(stretch.shard.number)
                 let known = notes.place[shard]
                 guard stretch.start <= known else {
-                    // From a commit that overtook another one. The log reports both.
+                    // The events are from a commit that overtook another one. The log reports both.
                     if isNews { notes.gaps += 1 }
                     continue
                 }
@@ -265,7 +265,7 @@ struct FollowerTests {
         }
         let heads = try ledgers[0].heads()
         #expect(heads.reduce(0, +) == 600)
-        // It also moves past events of other projects.
+        // The reader also moves past events of other projects.
         #expect(eventually(within: 5000) { reader.place == heads })
         let events = told.withLock { $0 }
         #expect(events.count == 60)

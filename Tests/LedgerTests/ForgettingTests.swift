@@ -6,14 +6,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What goes when it is old, and what stays although it is.
+/// Tests which old data is deleted, and which is kept.
 @Suite("Forgetting by age", .timeLimit(.minutes(20)))
 struct ForgettingTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
-    /// 2025-01-01T00:00:00Z: what is of that day is old.
+    /// 2025-01-01T00:00:00Z. Data from that day is old.
     private static let old = Instant(milliseconds: 1_735_689_600_000)
-    /// A year later: what is unused since then goes.
+    /// A year later. Data that has been unused since then is deleted.
     private static let end = Instant(milliseconds: 1_767_225_600_000)
     private static let now = "(extract(epoch from now()) * 1000)::bigint"
 
@@ -40,7 +40,7 @@ struct ForgettingTests {
             """)
     }
 
-    /// A purchase whose event rests on the evidence with that number.
+    /// Records a purchase whose event rests on the evidence with that number.
     private func buy(_ number: Int, by ledger: Ledger? = nil) throws {
         let name = "\(number)"
         let fact = try TransactionFact.bought(
@@ -65,7 +65,7 @@ struct ForgettingTests {
         return [UInt8](hexText: hex ?? "")
     }
 
-    /// Forgets evidence to the end, and returns how many pieces went.
+    /// Forgets evidence to the end. Returns the number of deleted pieces.
     private func forgetAll(by ledger: Ledger? = nil) throws -> Int64 {
         let ledger = ledger ?? self.ledger
         var gone: Int64 = 0
@@ -111,7 +111,7 @@ struct ForgettingTests {
         try file(5001...5010, from: Self.now)
         try database.run(
             "update deed.evidence set content = null where digest = sha256('1500'::bytea)")
-        // Many pieces at one instant.
+        // Many pieces share one instant.
         try database.run(
             """
             update deed.evidence set first_seen_at = \(Self.old.milliseconds) + 1100
@@ -129,7 +129,7 @@ struct ForgettingTests {
                     select from deed.evidence as v where v.digest = events.evidence)
                 """) == 0)
         #expect(try count("evidence_names") == 1 + 10)
-        // What was looked at once is not looked at again, and what becomes old is.
+        // Evidence that was examined once is not examined again, and evidence that becomes old is.
         #expect(try forgetAll() == 0)
         try file(3000...3009)
         #expect(try forgetAll() == 10)
@@ -153,7 +153,7 @@ struct ForgettingTests {
         try file(7...7)
         var other = try Connection.open(database.settings())
         func run(_ text: String) throws { try other.run(Script(embedded: Array(text.utf8))) }
-        // As a commit does it: evidence that is filed already is not filed again.
+        // Works like a commit: evidence that is already filed is not filed again.
         try run(
             """
             begin;
@@ -331,7 +331,7 @@ struct ForgettingTests {
         let recent = try #require(try take("recent", at: Self.end))
         try ledger.end(recent, ranAt: Self.end)
         let held = try #require(try take("held", at: Self.end))
-        // Its last run was long ago, and one is under way.
+        // The last run was long ago, and another one is in progress.
         try database.run("update deed.leases set ran_at = 0 where name = 'held'")
         #expect(try ledger.forget(.leases, before: Self.end).count == 2)
         #expect(try count("leases", "name in ('recent', 'held')") == 2)
@@ -345,7 +345,7 @@ struct ForgettingTests {
     }
 }
 
-/// What went wrong.
+/// The failures.
 private final class Failures: Sendable {
     private let found = Mutex<[String]>([])
 

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Ledger
 
-/// A program that knows a number of the log's format must be able to read whatever bears it, and decide alike. So each
-/// number stands for types, members, words and answers, of which `formats.txt` has the digests.
+/// Tests that a program that knows a number of the log's format can read everything with that number, and decides
+/// alike. Each number therefore stands for types, members, words and answers, whose digests are in `formats.txt`.
 @Suite("What each number of the log's format stands for")
 struct FormatNumberTests {
     private static let samples =
@@ -31,7 +31,7 @@ struct FormatNumberTests {
         #expect(recorded.count == Self.numbers.count, "\(Self.path) has a line for each number")
         for (number, line) in zip(Self.numbers, recorded) {
             let now = try Self.line(number)
-            // Of a number before the own one, only what it holds is known later on.
+            // Of an earlier number, only its contents are known later.
             let known = number == LogFormat.own.number ? 8 : 4
             for (was, now) in zip(line.prefix(known), now.prefix(known)) where was != now {
                 Issue.record(
@@ -76,7 +76,7 @@ struct FormatNumberTests {
         String(SHA256.digest(Array(lines.joined(separator: "\n").utf8)).hex.prefix(32))
     }
 
-    /// The types and the members of their payloads, each with the number with which it came.
+    /// The types and the members of their payloads, each with the number that introduced it.
     private static func contents(through last: LogFormat) throws -> [String] {
         var since: [String: LogFormat] = [:]
         func note(_ place: String, _ format: LogFormat) {

@@ -8,7 +8,8 @@ import Threading
 
 @testable import Ledger
 
-/// A database whose number is one ahead plays a newer program, and one whose number is one behind an older one.
+/// Plays a newer program with a database whose number is one ahead, and an older program with one whose number is one
+/// behind.
 @Suite("The log's format")
 struct FormatTests {
     private let database: ScratchDatabase
@@ -57,7 +58,7 @@ struct FormatTests {
         #expect(ledger.impediments.isEmpty)
         try set(Self.newer)
         let before = try eventCount
-        // The commit itself compares: nothing has looked since.
+        // The commit itself compares, because nothing has looked since.
         #expect {
             try ledger.append(.give("pro", to: stream, grant: "g2"))
         } throws: { error in
@@ -66,7 +67,7 @@ struct FormatTests {
             }
             return impediment.kind == .outdated && impediment.sentence.contains("deed 9.9.9")
         }
-        // Not even what was done before is answered again.
+        // Even an earlier command is not answered again.
         #expect(throws: CommandError.self) {
             try ledger.append(.give("pro", to: stream, grant: "g1"))
         }
@@ -74,7 +75,7 @@ struct FormatTests {
         _ = try ledger.look()
         #expect(ledger.impediments.map(\.kind) == [.outdated])
         #expect(try ledger.customer(of: stream).customer.grants.count == 1)
-        // Nor does it take over others' work.
+        // The program does not take over others' work either.
         #expect(throws: Fault.self) {
             try ledger.takeLease(of: "job", at: at(0), until: at(1), lastRun: nil)
         }
@@ -144,7 +145,7 @@ struct FormatTests {
             try ledger.append(try reading(of: stream))
         }
         #expect(try eventCount == 1)
-        // Others in the same batch go on.
+        // Other commands in the same batch continue.
         let results = Mutex<[Bool]>([])
         inParallel(8) { lane in
             let command =
@@ -155,7 +156,7 @@ struct FormatTests {
         }
         #expect(results.withLock { $0 }.allSatisfy { $0 })
         #expect(try database.number("select max(format) from deed.events") == 1)
-        // The running program decides by the new number at once.
+        // The running program follows the new number at once.
         var schema = Schema(database.settings())
         #expect(try schema.raiseFormat(by: "9.9.9", now: at(0)) == .first)
         _ = try ledger.append(try reading(of: stream))
@@ -197,7 +198,7 @@ struct FormatTests {
         var first = try batch(.first)
         _ = try first.decide(Candidate(.publishing(stream)))
         #expect(first.entries.map(\.event.type) == [.accessEnded])
-        // Under a number for which everything is too new.
+        // Uses a number for which everything is too new.
         let none = LogFormat(0)
         var held = try batch(none)
         for command in [Command.publishing(stream), try .give("vip", to: stream, grant: "g2")] {
@@ -219,9 +220,14 @@ struct FormatTests {
         let ledger = database.ledger()
         defer { ledger.close() }
         _ = try ledger.append(.give("pro", to: try .test("u1"), grant: "g1"))
-        // As a release without formats left it.
+        // Leaves the database as a release without formats would.
         try database.run(
-            "drop table deed.format; delete from deed.migrations where number >= 12")
+            """
+            drop table deed.format, deed.second_factors, deed.emergency_codes, deed.begun_sign_ins, deed.catalogs,
+                deed.figures cascade;
+            alter table deed.sessions drop column by_code;
+            delete from deed.migrations where number >= 12
+            """)
         var schema = Schema(database.settings())
         #expect(try schema.standing().demand == nil)
         for _ in 0..<2 {
@@ -268,7 +274,7 @@ struct FormatTests {
         _ = try ledger.append(.give("pro", to: try .test("u1"), grant: "g1"))
         _ = try ledger.look()
         #expect(ledger.impediments.isEmpty)
-        // A later one that does.
+        // A later program that does.
         try database.run("update deed.format set migration = \(later)")
         _ = try ledger.look()
         #expect(ledger.impediments.map(\.kind) == [.outdated])

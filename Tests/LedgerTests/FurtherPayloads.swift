@@ -1,6 +1,6 @@
 extension EventCodingTests {
-    /// More of what must be read for ever: the other types, and each part of a payload where the first
-    /// payloads all have it or all lack it.
+    /// Further payloads that every release must be able to read: the other types, and each part of
+    /// a payload that the first payloads all have or all lack.
     static let furtherPayloads: [(type: String, format: Int16, payload: String)] = [
         (
             "key.revoked", 2,
@@ -9,8 +9,8 @@ extension EventCodingTests {
         ),
         (
             "catalog.changed", 2,
-            #"{"version":3,"catalog":{"products":[],"entitlements":{},"currencies":{},"#
-                + #""original_app_version":[]},"reason":"an empty shop","ticket":"T-4"}"#
+            #"{"version":3,"digest":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","#
+                + #""reason":"an empty shop","ticket":"T-4"}"#
         ),
         (
             "project.changed", 1,

@@ -65,10 +65,10 @@ struct IntakeQueueTests {
         #expect(taken.item.id == added.id && taken.item.tries == 1)
         #expect(taken.bytes == [1])
         #expect(try ledger.takeIntake(now: time(299)) == nil)
-        // The worker that had it has died.
+        // The item's worker has died.
         let again = try #require(try ledger.takeIntake(now: time(300)))
         #expect(again.item.id == added.id && again.item.tries == 2)
-        // Or it was only slow. It does not touch what the other worker has now.
+        // Or the worker was only slow. It does not touch what the other worker has now.
         let late = taken.item.judged(.refused(Self.refusal), now: time(301), jitter: 0)
         #expect(try !ledger.changeIntake(late))
         let found = try #require(try ledger.intake(added.id, of: project))
@@ -181,7 +181,7 @@ struct IntakeQueueTests {
             """)
         let named = try #require(try again("o1"))
         #expect(named.id == first.id && named.wish.order?.text == "o1")
-        // The worker who took it without the order leaves it to the next one.
+        // The worker who took the item without the order leaves it to the next one.
         let judged = taken.item.judged(.believed([]), now: start, jitter: 0)
         #expect(try !ledger.changeIntake(judged))
         #expect(try again(nil)?.wish.order?.text == "o1")

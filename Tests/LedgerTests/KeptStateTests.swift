@@ -8,7 +8,7 @@ import Threading
 
 @testable import Ledger
 
-/// Customers with many events, whose states are kept beside the log.
+/// Tests customers with many events, whose states are kept beside the log.
 @Suite("Kept states", .timeLimit(.minutes(20)))
 struct KeptStateTests {
     private let database: ScratchDatabase
@@ -43,14 +43,14 @@ struct KeptStateTests {
         }
     }
 
-    /// What a process reads that has nothing in memory.
+    /// The state that a process with empty memory reads.
     private func read() throws -> CustomerState {
         let cold = database.ledger()
         defer { cold.close() }
         return try cold.customer(of: stream).customer
     }
 
-    /// What the events alone give.
+    /// The state from the events alone.
     private func whole() throws -> CustomerState {
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
         return try #require(try auditor.snapshot(of: [stream]).states[stream]?.customer)
@@ -71,7 +71,7 @@ struct KeptStateTests {
     func begun() throws {
         #expect(try read() == whole())
         #expect(try findings().isEmpty)
-        // The events under it are not needed for a read.
+        // A read does not need the events before it.
         try database.run(
             """
             alter table deed.events disable trigger all;
@@ -112,23 +112,24 @@ struct KeptStateTests {
         let ledger = database.ledger()
         defer { ledger.close() }
         try give(Self.count..<Self.count + 300, by: ledger)
-        try wait(for: "number = 2 and version between 600 and 900")
+        try wait(for: "number = \(KeptState.number) and version between 600 and 900")
         #expect(try findings().isEmpty)
         #expect(try read() == whole())
     }
 
     @Test("A newer program's state stays while that program works, and is replaced when it is gone")
     func newer() throws {
-        try tamper("number = 3, version = 600, content = 'newer', digest = ''")
+        try tamper(
+            "number = \(KeptState.number + 1), version = 600, content = 'newer', digest = ''")
         let ledger = database.ledger()
         defer { ledger.close() }
         try give(Self.count..<Self.count + 700, by: ledger)
         pause(milliseconds: 500)
-        try wait(for: "number = 3 and version = 600 and content = 'newer'")
+        try wait(for: "number = \(KeptState.number + 1) and version = 600 and content = 'newer'")
         #expect(try findings().isEmpty)
         #expect(try read() == whole())
         try give(Self.count + 700..<Self.count + 2600, by: ledger)
-        try wait(for: "number = 2 and version > 2648")
+        try wait(for: "number = \(KeptState.number) and version > 2648")
         #expect(try findings().isEmpty)
         #expect(try read() == whole())
     }
@@ -146,7 +147,7 @@ struct KeptStateTests {
             #expect(found.map(\.column) == [column])
             try tamper("\(column) = decode('\(before)', 'hex')")
         }
-        // One that fits in itself.
+        // A state that is consistent in itself.
         let state = CustomerState(of: try whole().parts.without(grants: 1))
         let content = KeptState.content(of: state)
         let version = try database.number("select version from deed.kept_states")

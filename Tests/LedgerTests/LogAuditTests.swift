@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// A change made behind the log's back, and what an audit must say about it.
+/// A change behind the log's back, and what an audit must say about it.
 private struct Tampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let table: String

@@ -40,7 +40,7 @@ struct LogGuardTests {
         var early = after
         early.merge(before)
         #expect(early == after)
-        // Each knows of one that the other has not heard of. Neither may forget what it has seen.
+        // Each knows of a loss that the other has not heard of. Neither may forget what it has seen.
         var both = after
         both.merge(try seen(mark(1, 6), accepting: "ac_2"))
         #expect(both.marks[Shard(number: 1)]?.head == 6)
@@ -165,12 +165,12 @@ struct LogGuardTests {
         #expect(calls.withLock { $0.count } == 50)
         #expect(calls.withLock { $0.last?.seen.marks.values.first?.head } == 50)
         #expect((1...(2 + Int(duration.components.seconds))).contains(syncs()))
-        // Which losses were accepted is durable as soon as it is stored.
+        // The accepted losses are durable as soon as they are stored.
         let before = syncs()
         ledger.known.know([try AcceptanceID("ac_1")])
         ledger.known.keep()
         #expect(syncs() == before + 1)
-        // What was seen last is synced as well, however quiet it is afterwards.
+        // What was seen last is also synced, however quiet it is afterwards.
         ledger.known.note([mark(shard, 51, 7)], askedIn: 0)
         #expect(
             eventually(within: 10_000) {
@@ -225,7 +225,7 @@ struct LogGuardTests {
             """)
         _ = try ledger.look()
         #expect(ledger.impediments.isEmpty)
-        // An instance that says it is ready takes reads and writes immediately.
+        // An instance that reports that it is ready accepts reads and writes immediately.
         #expect(try ledger.customer(of: stream).customer.grants.count == 2)
         _ = try ledger.append(.give("pro", to: stream, grant: "g3"))
     }

@@ -5,7 +5,7 @@ import Threading
 
 @testable import Ledger
 
-/// What one instance knows to be lost stops the others, even if they have not seen it.
+/// Tests that a loss known to one instance stops the others, even if they have not seen it.
 @Suite("Losses that an instance has noted")
 struct LostEndsTests {
     private let database: ScratchDatabase
@@ -17,7 +17,7 @@ struct LostEndsTests {
         stream = try Stream.test("u1")
     }
 
-    /// Like a service's memory, but stored nowhere.
+    /// A memory like a service's, but stored nowhere.
     private static let memory = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
 
     private func instance(_ notes: LogMemory.Notes = .written) -> Ledger {
@@ -86,7 +86,7 @@ struct LostEndsTests {
     func others() throws {
         let seer = instance()
         try loseOne(seenBy: seer)
-        // It met the server when the event was already missing.
+        // This instance met the server when the event was already missing.
         let atWork = instance()
         defer { atWork.close() }
         #expect(try atWork.customer(of: stream).customer.grants.count == 1)
@@ -98,7 +98,7 @@ struct LostEndsTests {
         #expect(try database.number(Self.notes) == 1)
         let lost = "lacks at least 1 event that another instance has seen, in 1 of the 64 shards"
         #expect(refusal(of: atWork)?.contains(lost) == true)
-        // Its other connections are given up, and no new one works.
+        // Its other connections are abandoned, and no new one works.
         #expect(throws: Fault.self) { try atWork.customer(of: stream) }
         #expect(throws: CommandError.self) {
             try atWork.append(.give("pro", to: stream, grant: "g3"))
@@ -121,7 +121,7 @@ struct LostEndsTests {
         defer { other.close() }
         #expect(refusal(of: other) != nil)
         try database.acceptLog()
-        // The same if the command died before it removed the note: the log decides.
+        // The result is the same if the command died before it removed the note: the log decides.
         #expect(try database.number(Self.notes) == 1)
         for ledger in [seer, other, instance()] {
             #expect(eventually(within: 10_000) { (try? outcome(of: ledger)) == .some(nil) })

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// Merges in the log and the tables.
+/// Tests merges in the log and the tables.
 @Suite("Merges in the log")
 struct MergeBatchTests {
     private let database: ScratchDatabase
@@ -58,7 +58,7 @@ struct MergeBatchTests {
         }
     }
 
-    /// News of a purchase from the store.
+    /// A command with the store's news of a purchase.
     private func news(_ fact: TransactionFact, key: String) throws -> Command {
         let submission = Submission(
             [Submission.Item(index: 0, facts: facts([fact]))], by: .store)
@@ -108,7 +108,7 @@ struct MergeBatchTests {
         let later = transaction("p2", "level3", .nonConsumable, at(1)) {
             $0.accountToken = token.text
         }
-        // Which of these comes first depends on what each has to load.
+        // The data that each has to load determines which of these comes first.
         let commands = [
             try merge("anon", into: "ben", key: "m"), try news(later, key: "n2"),
             try .give("pro", to: .test("anon"), grant: "g1"),

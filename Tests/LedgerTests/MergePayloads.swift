@@ -15,7 +15,7 @@ extension EventCodingTests {
         #"{"grant":"g_1","entitlement":"pro","start":"2026-01-01T00:00:00.000Z","end":null,"#
         + #""reason":"r","ticket":null}"#
 
-    /// What goes along, each part once alone and once with all that it may have.
+    /// Belongings that move along, each part once alone and once with everything that it may have.
     private static let belongings =
         #""grants":[{"given":\#(given)},{"given":\#(given),"#
         + #""changed":{"grant":"g_1","entitlement":"pro","end":null,"reason":"r","ticket":null},"#
@@ -41,7 +41,7 @@ extension EventCodingTests {
         + #""app":"com.example.game","app_transaction":"704","#
         + #""signed_at":"2026-01-06T00:00:00.000Z","rank":"notification"}]"#
 
-    /// What must be read for ever of customers who were merged.
+    /// Payloads about merged customers that every release must be able to read.
     static let mergePayloads: [(type: String, format: Int16, payload: String)] = [
         (
             "project.changed", 1,

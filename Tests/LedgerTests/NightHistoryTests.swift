@@ -151,7 +151,7 @@ final class NightHistoryTests {
             #expect(state == (try ledgers[0].customer(of: stream).customer))
             #expect(Set(state.endedAccess.keys) == open)
         }
-        // Otherwise the test says little.
+        // With fewer, the test would say little.
         #expect(ended > 20 && regained > 0, "\(ended), \(regained)")
     }
 }

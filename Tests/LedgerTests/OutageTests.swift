@@ -155,7 +155,7 @@ struct OutageTests {
             try ledger.append(.give("pro", to: stream, grant: "g3"))
         }
         guard case .fault(let fault)? = written else { return }
-        #expect(fault.impediment?.sentence.contains("ends at 1, and 2 was seen") == true)
+        #expect(fault.impediment?.sentence.contains("ends at 1, but 2 was seen") == true)
         try database.acceptLog()
         #expect(
             eventually(within: 10_000) {

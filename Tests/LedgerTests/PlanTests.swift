@@ -148,6 +148,7 @@ struct PlanTests {
             (.listDueBoundaries, "customers_next_boundary"),
             (.sampleProjectCustomers, "customers_pkey"), (.auditUnlisted, "events_pkey"),
             (.findPlaces, "events_pkey"), (.listEditions, "events_version_key"),
+            (.findCatalog, "catalogs_pkey"),
             (.listHistoryQuestions, "history_questions_newest"),
             (.fillHistoryQuestions, "purchases_pkey"), (.countHistoryCustomers, "purchases_pkey"),
         ])
@@ -244,7 +245,7 @@ struct PlanTests {
         for table in Table.ofCustomers + Table.ofNames + Table.ofProjects {
             let (made, key) = (table.statements, "\(table.name)_pkey")
             for (statement, index) in [
-                // Keys are removed by digest and project, and an index on either leads there.
+                // Keys are removed by digest and project, and an index on either leads to them.
                 (made.remove, table == .keys && isAnalyzed ? "keys_of_project" : key),
                 (made.walk, key),
             ] {
@@ -310,7 +311,7 @@ struct PlanTests {
         #expect(search?.contains("customer = 'u77'") == true, "\(plan)")
     }
 
-    /// With few binds, PostgreSQL prefers a plan of their own: it ignores what planning costs.
+    /// With few binds, PostgreSQL prefers a separate plan, because it ignores the cost of planning.
     @Test("A statement is planned once, however few rows it is called with")
     func plannedOnce() throws {
         let database = try ScratchDatabase()
@@ -371,7 +372,7 @@ struct PlanTests {
     }
 
     /// How the statement would run for any binds.
-    private func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
+    func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
         var connection = try Connection.open(database.settings())
         let binds = statement.text(in: "deed").split(separator: "$").dropFirst().compactMap {
             Int($0.prefix { $0.isNumber })

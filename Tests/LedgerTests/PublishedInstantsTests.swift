@@ -20,7 +20,7 @@ struct PublishedInstantsTests {
         let instants = PublishedInstants()
         instants.note([(shard, at(50), at(90))], by: instants.begin())
         #expect(instants.passed(shard) == 49)
-        // What was due there is published.
+        // Everything that was due there is published.
         instants.note([(shard, at(200), at(100))], by: instants.begin())
         #expect(instants.passed(shard) == 100)
         instants.note([(shard, nil, at(120))], by: instants.begin())
@@ -41,12 +41,12 @@ struct PublishedInstantsTests {
         #expect(!isWhole())
         time.withLock { $0 = 3_600_000 }
         #expect(isWhole())
-        // One that something other than a commit has put there.
+        // Something other than a commit has put this one there.
         instants.note([(shard, at(20), at(90))], by: instants.begin())
         #expect(instants.passed(shard) == 19 && !isWhole())
         let before = instants.begin()
         instants.forget()
-        // It was of the log before.
+        // This look belongs to the previous log.
         instants.note([(shard, at(500), at(900))], by: before)
         #expect(instants.passed(shard) == .min && isWhole())
     }
@@ -67,7 +67,7 @@ struct PublishedInstantsTests {
             update deed.shards set recorded_at = 100000;
             analyze deed.customers
             """)
-        // As pg_dump does for an hour.
+        // Holds a snapshot, as pg_dump does for an hour.
         var old = try Connection.open(database.settings())
         try old.run(
             Script(
@@ -111,7 +111,7 @@ struct PublishedInstantsTests {
     }
     private static let shards = "generate_series(0, 63) as n"
 
-    /// Two instances whose clocks are apart and run backwards, over changes that move boundaries forth and back.
+    /// Two instances with clocks that are apart and run backwards make changes that move boundaries back and forth.
     @Test(
         "Whatever clocks, catalogs and instances do, no look misses a boundary",
         .timeLimit(.minutes(20)))
@@ -181,7 +181,7 @@ struct PublishedInstantsTests {
         #expect(faults.isEmpty)
     }
 
-    /// What each instance finds is what a look from the beginning finds.
+    /// Expects each instance to find what a look from the beginning finds.
     private func expectSame(
         _ ledgers: [Ledger], _ database: ScratchDatabase, _ moment: String
     ) throws {

@@ -14,7 +14,7 @@ final class PublishingFaultTests {
     private let clock = TestClock()
     private let ledger: Ledger
 
-    /// A right of each customer has ended, and this is not published.
+    /// Gives each customer a right that has ended, without publishing the end.
     init() throws {
         database = try ScratchDatabase()
         ledger = database.ledger(clock: clock.reading)
@@ -45,7 +45,7 @@ final class PublishingFaultTests {
         try database.number("select count(*) from deed.events where type = 'access.ended'")
     }
 
-    /// The first shard with customers, and how many it has.
+    /// The first shard with customers, and the number of its customers.
     private func firstShard() throws -> (shard: Int64, customers: Int64) {
         let shard = try database.number("select min(shard) from deed.customers")
         return (
@@ -147,7 +147,7 @@ final class PublishingFaultTests {
             ) { _, _ in [.catalogChanged(CatalogChanged(version: 1, catalog: catalog))] })
     }
 
-    /// How many customers have rows by the new catalog.
+    /// The number of customers whose rows follow the new catalog.
     private func projected() throws -> Int64 {
         try database.number("select count(*) from deed.customers where catalog_version = 1")
     }
@@ -169,7 +169,7 @@ final class PublishingFaultTests {
             group by shard having count(distinct xmin::text) > 1) as parted
             """)
         #expect(parted == 0)
-        // The next check finds them again, and all others done.
+        // The next check finds these customers again, and all others done.
         let next = try cold.publishBoundaries()
         #expect(next.customers == 2 && next.notices == 0 && next.fault != nil)
     }

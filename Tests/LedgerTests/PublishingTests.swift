@@ -199,7 +199,7 @@ final class PublishingTests {
         try give(to: "u1", grant: "g2", from: 500, until: 9000)
         try give(to: "u2", until: 2500)
         pass(to: 3000)
-        // The end is also published in the commit that reverses it.
+        // The commit that reverses the end also publishes it.
         try give(to: "u2", grant: "g2", from: 500, until: 9000)
         for (customer, end) in [("u1", Int64(1000)), ("u2", 2500)] {
             let instant = self.start.advanced(byMilliseconds: end)

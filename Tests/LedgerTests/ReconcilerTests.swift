@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import Service
 
-/// What a reconciliation finds in altered rows, and who may run it.
+/// Tests what a reconciliation finds in altered rows, and who may run it.
 @Suite("A reconciliation's work")
 final class ReconcilerTests {
     private let database: ScratchDatabase
@@ -153,7 +153,7 @@ final class ReconcilerTests {
         try database.run("update deed.customers set runs = '{}' where customer in ('u3', 'u4')")
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
-        // It repairs the rows and is killed before that is noted as done.
+        // The run repairs the rows and is killed before it records that.
         let mended = try steps(full: true, repairs: true).reconcile(part, of: run, at: .run(nil))
             .counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
@@ -178,7 +178,7 @@ final class ReconcilerTests {
                 return other != nil
             })
         #expect(eventually(within: 10_000) { !one.isHeld })
-        // Returning it late takes nothing from the other run.
+        // Returning the right late takes nothing from the other run.
         one.giveBack()
         #expect(other?.isHeld == true)
         #expect(try right() == nil)
@@ -238,7 +238,7 @@ final class ReconcilerTests {
         #expect(try found(other, walk) == 1)
         #expect(try found(project, walk) == 0)
         #expect(try found(project, UnlistedWalk()) == 1)
-        // If there are too many, each project has a walk of its own.
+        // Beyond the limit, each project has a separate walk.
         let narrow = UnlistedWalk(limit: 1)
         #expect(try found(other, narrow) == 1)
         #expect(try found(project, narrow) == 1)

@@ -4,7 +4,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Who may do what with each table, view and function. Each role tries it in SQL.
+/// Tests who may do what with each table, view and function. Each role tries it in SQL.
 ///
 /// For a table: `r` read, `a` add, `w` overwrite, `d` delete, `e` empty. For a function: `x`
 /// execute. Columns are listed if only those may be overwritten. `-` means nothing.
@@ -20,8 +20,9 @@ struct RightsTableTests {
     /// The rights of the owner, the service, an analyst according to `docs/sql.md`, and a login
     /// without any grant.
     private static let table: [String: [String]] = [
-        // The log and what goes with it. Triggers restrict the owner further: `LogProtectionTests`.
+        // The log and its tables. Triggers restrict the owner further: `LogProtectionTests`.
         "events": ["rawd", "ra", "-", "-"],
+        "catalogs": ["rawd", "ra", "-", "-"],
         "shards": ["rwd", "rw(head,chain,recorded_at)", "-", "-"],
         "migrations": ["rawde", "r", "-", "-"],
         "format": ["rawd", "r", "-", "-"],
@@ -51,7 +52,7 @@ struct RightsTableTests {
         "waiting_credits": ["rawde", "rawd", "-", "-"],
         "token_buckets": ["rawde", "rw", "-", "-"],
 
-        // Tables that do not.
+        // Tables that do not follow from the log.
         "intake": ["rawde", "rawd", "-", "-"],
         "evidence_names": ["rawde", "rawd", "-", "-"],
         "emptying": ["rawde", "rawd", "-", "-"],
@@ -78,10 +79,14 @@ struct RightsTableTests {
         "person_links": ["rawde", "rawd", "-", "-"],
         "sessions": ["rawde", "rawd", "-", "-"],
         "sign_in_tries": ["rawde", "rawd", "-", "-"],
+        "second_factors": ["rawde", "rawd", "-", "-"],
+        "emergency_codes": ["rawde", "rad", "-", "-"],
+        "begun_sign_ins": ["rawde", "rad", "-", "-"],
+        "figures": ["rawde", "raw", "-", "-"],
         "instances": ["rawde", "rawd", "-", "-"],
         "last_done": ["rawde", "rawd", "-", "-"],
 
-        // What other programs read. A row of balances is one row of a table.
+        // Views for other programs. A row of balances is one row of a table.
         "balances": ["rawd", "r", "r", "-"],
         "entitlements": ["r", "r", "r", "-"],
         "subscriptions": [
@@ -139,10 +144,10 @@ struct RightsTableTests {
 
     @Test("Each table, view and function permits each login exactly what the table says")
     func table() throws {
-        // Makes the service's role.
+        // Creates the service's role.
         _ = try ScratchDatabase()
         let database = try ScratchDatabase(migrated: false)
-        // An owner who is not a superuser and created no role.
+        // The owner is not a superuser and created no role.
         let owner = try TestLogin("in role deed_service", at: database.url)
         try owner.run("alter database \(database.name) owner to \(owner.name)")
         defer { try? owner.run("reassign owned by \(owner.name) to deed") }
@@ -221,7 +226,7 @@ private struct Object {
     }
 }
 
-/// A role that tries it.
+/// A role that tries the rights.
 private final class Trial {
     private let settings: ConnectionSettings
 
@@ -248,7 +253,7 @@ private final class Trial {
         let name = "deed.\(object.name)"
         var done = ""
         if try may("select from \(name) limit 0") { done += "r" }
-        // Evidence is always written whole.
+        // Evidence is always written as a whole.
         let values = object.name == "evidence" ? "(content) values ('')" : "default values"
         if try may("insert into \(name) \(values)") { done += "a" }
         let written = try object.columns.filter {

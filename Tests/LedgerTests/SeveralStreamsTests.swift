@@ -15,7 +15,7 @@ struct SeveralStreamsTests {
 
     init() throws {
         database = try ScratchDatabase()
-        // Each batch is decided later than the previous one's cool-down.
+        // Each batch is decided after the previous one's cool-down.
         let clock = TestClock()
         ledger = database.ledger(clock: {
             clock.advance(byMilliseconds: 2000)
@@ -87,7 +87,7 @@ struct SeveralStreamsTests {
             let token = AccountToken(random: [UInt8](repeating: round, count: 16))
             let registered = Event.tokenRegistered(TokenRegistered(token: token))
             _ = try ledger.append(change("anna\(round)", "1", registered))
-            // Commands that arrive while the committer waits form one batch after that.
+            // Commands that arrive while the committer waits form one batch afterwards.
             var holder = try Connection.open(database.settings())
             try holder.run(
                 Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))

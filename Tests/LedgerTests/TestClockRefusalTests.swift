@@ -2,12 +2,12 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Rows that tie a database to the real world, so it can have no test clock.
+/// Tests rows that tie a database to the real world, which excludes a test clock.
 @Suite("What excludes a test clock")
 struct TestClockRefusalTests {
     private static let clock = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
 
-    /// One row each, with `…` in place of its environment.
+    /// One row for each, with `…` in place of its environment.
     private static let rows = [
         """
         insert into deed.customers (shard, project, environment, customer, version, catalog_version, runs)

@@ -29,7 +29,7 @@ struct WebhookProgressTests {
                 lastRun: nil))
     }
 
-    /// Progress with attempts of these numbers, which were made at that moment.
+    /// Progress with attempts of these numbers, made at that moment.
     private func progress(
         _ numbers: ClosedRange<Int64>, at moment: Instant, cursor: String = "c1"
     ) throws -> WebhookProgress {

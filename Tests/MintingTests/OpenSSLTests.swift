@@ -4,7 +4,7 @@ import Testing
 
 @testable import Minting
 
-/// What the tests mint stands for what a store signs; so a program of others must take it for that.
+/// Compares the tests' minted evidence with a store's: another program must accept it as such.
 @Suite("Minted evidence, as openssl sees it")
 struct OpenSSLTests {
     private func openssl(_ arguments: [String]) throws -> (status: Int32, text: String) {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Threading
 
-/// Passes on what goes to and from a server. On request it swallows the traffic of existing
+/// Passes on traffic to and from a server. On request, it swallows the traffic of existing
 /// connections, like a network that has lost them. Later connections work.
 final class Relay: Sendable {
     private final class Line: Sendable {
@@ -55,7 +55,7 @@ final class Relay: Sendable {
         lines.withLock { $0.forEach { $0.isMute.store(true, ordering: .relaxed) } }
     }
 
-    /// How many connections have come.
+    /// The number of connections so far.
     var count: Int { lines.withLock { $0.count } }
 }
 

@@ -12,7 +12,7 @@ import Threading
 
 @testable import PlayStore
 
-/// Keys take their time: every test of a run shares these.
+/// The keys that all tests of a run share, because making them takes time.
 let account = ServiceAccount()
 let authority = Authority()
 let opening = Instant(milliseconds: 1_706_695_200_000)
@@ -44,7 +44,7 @@ final class ServedPlay: Sendable {
     }
 }
 
-/// A store that answers as a test says, and counts what it is asked.
+/// A store that answers as a test says, and counts its requests.
 final class CannedPlay: Sendable {
     typealias Reply = @Sendable (_ path: String, _ authorization: String, _ count: Int) -> Response
     private let server: Server
@@ -78,13 +78,13 @@ final class CannedPlay: Sendable {
 
     var url: String { "http://127.0.0.1:\(server.port)" }
 
-    /// How often that path was asked, or all.
+    /// How often that path was requested, or all paths.
     func count(_ path: String? = nil) -> Int {
         counts.all.withLock { all in path.map { all[$0] ?? 0 } ?? all.values.reduce(0, +) }
     }
 }
 
-/// The client with what a test gives it.
+/// The client with a test's settings.
 final class PlayAsking: Sendable {
     let client: PlayStoreClient
     let app: StoreApp
@@ -122,7 +122,7 @@ final class PlayAsking: Sendable {
         return try client.purchase(token, of: product, in: app, time).awaited().get()
     }
 
-    /// What comes of a token that a back end handed in.
+    /// The verdict on a token that a back end submitted.
     func judge(
         _ token: String, product: String? = nil, within milliseconds: Int64? = nil
     ) throws -> Judgement<[ProvenEvidence], Postponement> {
@@ -183,7 +183,7 @@ func reply(_ json: JSON, _ status: Int = 200) -> Response {
 let granted: JSON = ["access_token": "ya29.one", "expires_in": 3599, "token_type": "Bearer"]
 let active: JSON = ["subscriptionState": "SUBSCRIPTION_STATE_ACTIVE"]
 
-/// An error in Google's form.
+/// An error in Google's format.
 func refusal(_ code: Int, _ reason: String = "x") -> Response {
     let detail: JSON = ["message": "no", "domain": "global", "reason": .string(reason)]
     return reply(

@@ -9,9 +9,8 @@ import Testing
 
 @Suite("Nights and the customers of Google Play", .timeLimit(.minutes(60)))
 struct PlayLivesTests {
-    /// How many customers live two years each.
-    private static let lives =
-        ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap { Int($0) } ?? 12
+    /// The number of customers, who live two years each.
+    private static let lives = givenCount("DEED_LIVES", or: 12)
 
     @Test(
         "Nights alone bring customers to the store's books for two years, and a second finds nothing"
@@ -47,7 +46,7 @@ struct PlayLivesTests {
     }
 }
 
-/// Customers of a practice store whose apps hand in each token when they get it, and tell nothing else.
+/// Customers of a practice store whose apps submit each token when they get it, and report nothing else.
 private final class PlayLives {
     private let machine = TestClock(at: machineInstant())
     private let store: PracticeStore
@@ -57,7 +56,7 @@ private final class PlayLives {
     private var random: SeededGenerator
     private var steps: [String: [String]] = [:]
 
-    /// What takes nothing away within a paid period: only a notification could tell that in time.
+    /// Acts that take nothing away within a paid period. Only a notification could report such a loss in time.
     private static let acts: [(Step.Act, [String?])] = [
         (.buy, ["pro:monthly", "pro:yearly", "pro:prepaid-month", "pro:instalments"]),
         (.buy, ["premium:monthly", "coins.100", "level2", "film"]),
@@ -83,18 +82,18 @@ private final class PlayLives {
 
     deinit { server.stop() }
 
-    /// Some of the customers do something, and then time passes. Returns how many steps the store took.
+    /// Lets some customers do something, and then time pass. Returns the number of steps that the store took.
     func pass(days: Int64) throws -> Int {
         var taken = 0
         for customer in customers where random.next() % 2 == 0 {
-            // The store refuses what does not fit.
+            // The store refuses steps that do not fit.
             for _ in 0..<6 where try step(customer) {
                 taken += 1
                 break
             }
         }
         try advance(to: shop.service.clock.now.advanced(byMilliseconds: days * 86_400_000))
-        // The queue asks again about what was not paid.
+        // The queue asks again about unpaid purchases.
         while try shop.work() != nil {}
         try advance(to: shop.service.clock.now)
         return taken
@@ -130,7 +129,7 @@ private final class PlayLives {
         guard let token = outcome.token else { return true }
         let reply = shop.submit([token], of: customer)
         #expect([200, 202].contains(reply.status), "\(reply.text)")
-        // An app acknowledges what it got; of what is not paid there is nothing to acknowledge.
+        // An app acknowledges what it got. An unpaid purchase needs no acknowledgement.
         var finish = Step(.finish, customer: customer, product: nil)
         (finish.store, finish.transaction) = (.google, token)
         _ = try? store.performInPlay(finish)
@@ -143,7 +142,7 @@ private final class PlayLives {
         return try shop.service.reconcile(wish)
     }
 
-    /// What differs between Deed and the store's books.
+    /// The differences between Deed and the store's books.
     func complaints() throws -> [String] {
         try advance(to: shop.service.clock.now)
         let world = store.read { $0 }

@@ -13,13 +13,13 @@ import TestSupport
 final class PlayShopfront: Sendable {
     static let package = "com.example.game"
     let service: TestService
-    /// The machine's clock, by which Google's answers are dated.
+    /// The machine's clock, which dates Google's answers.
     let machine: TestClock
     let backend: NewKey
     let admin: NewKey
 
-    /// A practice store believes what is signed by its own clock, which is the machine's, unless the clocks are to be
-    /// the same.
+    /// A practice store accepts what is signed by its own clock. That clock is the machine's,
+    /// unless the clocks should be the same.
     init(
         _ url: String, keyAt address: String? = nil, onOneClock: Bool = false,
         machine: TestClock = TestClock(at: machineInstant())
@@ -66,7 +66,7 @@ final class PlayShopfront: Sendable {
         let reply: String
     }
 
-    /// An app whose store is at that address.
+    /// Adds an app whose store is at that address.
     func add(_ package: String, _ url: String, keyAt address: String? = nil) throws {
         var change = CredentialsChange()
         change.secrets[ServiceAccountKey.member] = account.json(at: address ?? url).text
@@ -79,7 +79,7 @@ final class PlayShopfront: Sendable {
         try service.apps.reload()
     }
 
-    /// Hands tokens in.
+    /// Submits tokens.
     func submit(
         _ tokens: [String], of customer: String = "u1", package: String = package,
         product: String? = nil, as call: String = "receipts", key: NewKey? = nil,
@@ -101,7 +101,7 @@ final class PlayShopfront: Sendable {
 
     func items(_ reply: Reply) throws -> [JSON] { try reply.json["items"]?.array ?? [] }
 
-    /// Judges what is due in the queue.
+    /// Judges the items that are due in the queue.
     func work() throws -> IntakeWorker.Work? {
         try IntakeWorker(Submissions(service.intake, apps: service.apps)).work()
     }

@@ -82,7 +82,7 @@ struct TokenJudgingTests {
         #expect(proven.flatMap(\.facts.transactions).compactMap(\.reading?.token) == [old, new])
         let originals = Set(proven.flatMap(\.facts.transactions).map(\.original))
         #expect(originals == [TransactionID(playToken: old)])
-        // What is known here is not asked about again.
+        // Known purchases are not asked about again.
         let known = try PlayAsking(play.url) { token, _ in
             token == old ? TransactionID(digits: "ab") : nil
         }
@@ -123,7 +123,7 @@ struct TokenJudgingTests {
         let facts = try PlayAsking(store.url).judge("new").belief?.flatMap(\.facts.transactions)
         #expect(facts?.compactMap(\.reading?.token) == ["old", "new"])
         #expect(facts?.map(\.original) == [old, old])
-        // From then on, only Deed knows what it continues.
+        // From then on, only Deed knows what the purchase continues.
         isAcknowledged.store(true, ordering: .relaxed)
         let knowing = try PlayAsking(store.url) { token, _ in token == "new" ? old : nil }
         let later = try knowing.judge("new").belief?.flatMap(\.facts.transactions)
@@ -151,7 +151,7 @@ struct TokenJudgingTests {
             ])
         }
         let asking = try PlayAsking(store.url)
-        // Whichever of the two is handed in, they are called the same.
+        // Whichever of the two is submitted, both get the same name.
         let name = ["900", "901"].map { TransactionID(playToken: $0) }.min()
         for token in ["900", "901"] {
             guard case .believed(let proven) = try asking.judge(token) else {
@@ -281,7 +281,7 @@ struct TokenJudgingTests {
         let passed = monotonicMilliseconds() - started
         isOpen.change { $0 = true }
         #expect(Set(all) == ["later: store_unavailable"])
-        // Without an end it would take as long as the store.
+        // Without a limit, it would take as long as the store.
         #expect((600...20_000).contains(passed), "\(passed) ms")
         #expect(store.count() <= 4)
     }
@@ -340,7 +340,7 @@ struct TokenJudgingTests {
                 try asking.client.ask(call, about: asking.app, in: nil)
             }
             #expect(trouble?.code == "store_call_unsupported")
-            #expect(trouble?.sentence.hasPrefix("This is not supported by this store. ") == true)
+            #expect(trouble?.sentence.hasPrefix("This store does not support that. ") == true)
         }
     }
 

@@ -48,7 +48,7 @@ struct LinkTests {
         second.outliveOthers()
         #expect(first.isGivenUp && !second.isGivenUp)
         try second.run([LinkTests.backend()])
-        // Each may have been connected to another server. It takes a third connection to tell.
+        // Each may have been connected to another server. Only a third connection can tell.
         first.outliveOthers()
         #expect(first.isGivenUp && second.isGivenUp)
         #expect(throws: PostgresError.self) { try first.run([LinkTests.backend()]) }

@@ -116,14 +116,14 @@ final class PracticeProgram {
     }
 }
 
-/// `deed-practice`, as it was built beside the tests.
+/// `deed-practice`, as built next to the tests.
 let practiceProgram: URL = {
     let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     return URL(fileURLWithPath: tests ?? "").deletingLastPathComponent()
         .appendingPathComponent("deed-practice")
 }()
 
-/// What a program printed, and how it ended.
+/// Runs a program. Returns its output and its exit code.
 func run(
     _ program: String, _ arguments: [String], variables: [String: String] = [:]
 ) throws -> (code: Int32, text: String) {
@@ -140,7 +140,7 @@ func run(
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
 }
 
-/// A line that keeps what would have been shown to the store, and leads nowhere.
+/// A line that keeps what would have been sent to the store, and leads nowhere.
 private final class TellingLine: StoreLine {
     let shown = Mutex<String?>(nil)
     private let credentials: StoreCredentials

@@ -80,7 +80,7 @@ struct CommandTests {
             #expect(bought.contains("curl -H"))
             let refunded = try call(program, "refund", "--customer", "u1").text
             #expect(
-                refunded.contains("the store tells \(address): REFUND u1: NO_RESPONSE"),
+                refunded.contains("the store notifies \(address): REFUND u1: NO_RESPONSE"),
                 "\(refunded)")
             #expect(!refunded.contains("curl"))
             let asJSON = try json(program, "reverse", "--customer", "u1")
@@ -96,7 +96,7 @@ struct CommandTests {
             let folder = try ScratchFolder()
             let program = try PracticeProgram(in: folder.file("store"))
             let cases: [([String], Int32, String)] = [
-                ([], 2, "no command"), (["fly"], 2, "no command \"fly\""),
+                ([], 2, "a command is missing"), (["fly"], 2, "no command \"fly\""),
                 (["buy", "--customer", "u1", "--product", "moon"], 2, "moon; it sells pro.month"),
                 (
                     ["buy", "--customer", "u1", "--product", "pro.mnoth"], 2,
@@ -188,7 +188,8 @@ struct CommandTests {
             let folder = try ScratchFolder()
             let program = try PracticeProgram(
                 in: folder.file("store"), ["--clock", "2026-01-01T00:00:00Z"])
-            #expect(try call(program, "advance", "1d").text.contains("Deed's clock stays"))
+            #expect(
+                try call(program, "advance", "1d").text.contains("Deed's clock does not follow"))
             #expect(
                 try json(program, "advance", "1d")["note"]?.string?.contains("--service-url")
                     == true)
@@ -236,7 +237,7 @@ struct CommandTests {
             let later = try PracticeProgram(in: path, ["--clock", "2026-02-15T00:00:00Z"])
             let state = try json(later, "show")
             #expect(state["now"]?.string?.hasPrefix("2026-02-15") == true)
-            // What was due on the way was done.
+            // Everything that was due on the way was done.
             #expect(state["customers"]?.array?.first?["transactions"]?.array?.count == 2)
         }
     }

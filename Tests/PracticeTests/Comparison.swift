@@ -7,7 +7,7 @@ struct Comparison {
     private let life: String
     private var judge: Judge
     private(set) var boundaries = 0
-    /// What Deed tells otherwise than the store's books.
+    /// Where Deed differs from the store's books.
     private(set) var complaints: [String] = []
     /// The states that the purchases were in.
     private(set) var seen: Set<String> = []
@@ -18,7 +18,7 @@ struct Comparison {
         judge = try Judge()
     }
 
-    /// Everything that the store's books say now, beside what Deed derives.
+    /// Compares everything that the store's books say now with what Deed derives.
     mutating func compare(_ world: PracticeWorld) throws {
         try judge.takeNotifications(of: world, about: customer)
         boundaries += 1

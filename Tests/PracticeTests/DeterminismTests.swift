@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The same scenario with the same seed")
 struct DeterminismTests {
-    /// All that a store signed and kept during a scenario, without signatures.
+    /// Everything that a store signed and kept during a scenario, without signatures.
     private func outcome(
         _ scenario: Scenario, seed: UInt64
     ) throws -> (
@@ -34,7 +34,7 @@ struct DeterminismTests {
             for text in [given.signedTransaction, given.signedRenewal, given.appTransaction] {
                 if let text { signed.append(try unsigned(text).text) }
             }
-            // The signature of a receipt is RSA's, and the same for the same content.
+            // A receipt's RSA signature is the same for the same content.
             signed.append(receipt.map { String($0, radix: 16) }.joined(separator: " "))
             var judge = try Judge()
             try store.read { world in
@@ -47,7 +47,7 @@ struct DeterminismTests {
         return (signed, states, balances)
     }
 
-    /// Header and payload of a signed statement, and of those inside it.
+    /// The header and the payload of a signed statement, and of those inside it.
     private func unsigned(_ signed: String) throws -> JSON {
         let json = try payload(of: signed)
         var object = JSONObject()

@@ -41,7 +41,7 @@ struct EarlyRenewalTests {
         let next = try newest(store)
         #expect(next.id != first.id && next.purchased == end)
         #expect(told(store).last == "DID_RENEW")
-        // An app that is installed anew hands over both.
+        // A newly installed app submits both.
         let standing = try #require(store.read { $0.standings(of: "ada").first })
         #expect(standing.isActive && standing.until == next.expires)
     }

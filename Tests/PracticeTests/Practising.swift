@@ -8,7 +8,7 @@ import Practice
 import Synchronization
 import TestSupport
 
-/// The instant that tests of the practice store begin at.
+/// The instant at which tests of the practice store begin.
 let opening = instant("2024-01-31T10:00:00Z")
 let day: Int64 = 86_400_000
 
@@ -17,7 +17,7 @@ func instant(_ text: String) -> Instant {
     return instant
 }
 
-/// Roots that every test of a run shares: keys take their time.
+/// The roots that all tests of a run share, because making keys takes time.
 let practice = Authority()
 let practiceAccount = ServiceAccount()
 
@@ -25,7 +25,7 @@ extension Instant {
     func days(_ count: Int64) -> Instant { advanced(byMilliseconds: count * day) }
 }
 
-/// What Deed sells by the practice store's example.
+/// The practice store's example as Deed's catalog.
 func makeCatalog() throws -> Catalog {
     func product(_ name: String, _ terms: Product.Terms, _ unlocks: [String]) throws -> Product {
         Product(
@@ -54,7 +54,7 @@ func makeCatalog() throws -> Catalog {
     return try draft.validated()
 }
 
-/// Deed's own rules, fed with what the practice store signs: the same verifier as for Apple's
+/// Deed's own rules, applied to what the practice store signs: the same verifier as for Apple's
 /// evidence, with an extra root and nothing else.
 struct Judge {
     let verifier: Verifier
@@ -81,7 +81,7 @@ struct Judge {
         state.record(statement.facts, catalog: catalog)
     }
 
-    /// Takes every notification that the store made since the last time.
+    /// Processes every notification that the store has made since the last call.
     mutating func takeNotifications(of world: PracticeWorld, about customer: String) throws {
         for posting in world.postings[read...] where posting.customer == customer {
             let payload = world.payload(of: posting) { practice.sign($0) }
@@ -91,12 +91,12 @@ struct Judge {
     }
 }
 
-/// A store in memory whose machine clock stands, and what it sent.
+/// A store in memory whose machine clock stands still, and the bodies that it sent.
 final class PractisedStore: Sendable {
     let store: PracticeStore
     private let log: Log
 
-    /// `answers` gives what comes of each posting in turn, the last one for ever.
+    /// `answers` gives the result of each posting in turn, and repeats the last one forever.
     init(_ world: PracticeWorld, answers: [String] = ["SUCCESS"]) {
         let log = Log(answers)
         self.log = log
@@ -107,7 +107,7 @@ final class PractisedStore: Sendable {
                 follow: { at in log.clock.withLock { $0 = at } }))
     }
 
-    /// Each body that was posted, and when by the store's clock.
+    /// Each posted body, and when it was posted by the store's clock.
     var posts: [(at: Instant, body: [UInt8])] { log.posts.withLock { $0 } }
 
     private final class Log: Sendable {
@@ -127,7 +127,7 @@ final class PractisedStore: Sendable {
     }
 }
 
-/// The payload of a signed statement, read without being believed.
+/// The payload of a signed statement, read without verification.
 func payload(of signed: String) throws -> JSON {
     let part = signed.split(separator: ".")[1]
     guard let bytes = Base64.url.decode(Array(part.utf8)) else { throw Unreadable() }

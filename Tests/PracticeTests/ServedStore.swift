@@ -8,7 +8,7 @@ import Synchronization
 import Telemetry
 import TestSupport
 
-/// A practice store that serves on a free port, and a back end beside it that is notified.
+/// A practice store that serves on a free port, and a back end beside it that receives notifications.
 final class ServedStore: Sendable {
     let store: PracticeStore
     let server: PracticeServer
@@ -54,7 +54,7 @@ final class ServedStore: Sendable {
     var url: String { "http://127.0.0.1:\(server.port)" }
     var bodies: [[UInt8]] { received.bodies.withLock { $0 } }
 
-    /// What the back end answers from now on.
+    /// Sets the status that the back end answers from now on.
     func answer(_ status: Int) { received.status.withLock { $0 = status } }
 
     func buy(_ product: String, _ customer: String = "u1") throws -> HandOver {
@@ -75,7 +75,7 @@ final class ServedStore: Sendable {
         return try client.send(request)
     }
 
-    /// Status and body of a call with a good token.
+    /// The status and the body of a call with a valid token.
     func ask(
         _ method: String, _ target: String, _ body: JSON? = nil
     ) throws -> (status: Int, json: JSON) {
@@ -84,7 +84,7 @@ final class ServedStore: Sendable {
     }
 }
 
-/// A token as App Store Connect's keys sign them; change what shall be wrong with it.
+/// A token as App Store Connect's keys sign them. Tests change what should be wrong with it.
 func bearer(
     key: MintedKey = practice.apiKey, head: [String: JSON] = [:], claims: [String: JSON] = [:]
 ) -> String {

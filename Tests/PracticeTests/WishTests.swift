@@ -94,7 +94,7 @@ struct WishTests {
         _ = try store.perform(step(.unshare, product, with: "ben"))
         #expect(standings(store, "ben") == [product: ["revoked"]])
         #expect(standings(store, "ada")[product] == ["active"])
-        // It may be shared again, as something new.
+        // The purchase may be shared again, as something new.
         _ = try store.perform(step(.share, product, with: "ben"))
         #expect(standings(store, "ben")[product]?.sorted() == ["active", "revoked"])
     }

@@ -108,7 +108,7 @@ def soon(condition):
     raise AssertionError("it did not happen")
 
 
-# What is signed, and by whom.
+# What is signed, and by which key.
 bought = step(do="buy", customer="ada", product="pro.month", offer="trial", token=token)
 ada = bought["transaction"]
 told = verifier.verify_and_decode_signed_transaction(bought["signed_transaction"])
@@ -132,7 +132,7 @@ refused(APIError.INVALID_TRANSACTION_ID, client.get_transaction_info, "abc")
 refused(APIError.TRANSACTION_ID_NOT_FOUND, client.get_transaction_info, "1")
 refused(APIError.TRANSACTION_ID_NOT_FOUND, client.get_app_transaction_info, "1")
 
-# Keys that are not the store's.
+# Keys that do not belong to the store.
 for stranger in (client_for(key_id="AAAAAAAAAA"), client_for(bundle="com.example.other")):
     try:
         stranger.get_transaction_info(ada)
@@ -171,7 +171,7 @@ refused(
     APIError.INVALID_REQUEST_REVISION, client.get_transaction_history, ada, "x", request,
     GetTransactionHistoryVersion.V2)
 
-# Finishing takes a consumable out of the old history, and out of nothing else.
+# Finishing removes a consumable from the old history, and from nothing else.
 coins = [t for t in found if t.productId == "coins.100"][0].transactionId
 client.finish_transaction(coins)
 old = client.get_transaction_history(
@@ -189,7 +189,7 @@ looked_up = client.look_up_order_id(order)
 assert looked_up.status == OrderLookupStatus.VALID and len(looked_up.signedTransactions) == 1
 assert client.look_up_order_id("MNOTHING").status == OrderLookupStatus.INVALID
 
-# Refunds, and what is told about consumption before them.
+# Refunds, and the reports on consumption before them.
 step(do="request_refund", customer="ada", transaction=coins)
 consumption = ConsumptionRequest(
     customerConsented=True, sampleContentProvided=False, deliveryStatus=DeliveryStatus.DELIVERED,
@@ -254,7 +254,7 @@ refused(
     APIError.STATUS_REQUEST_NOT_FOUND, client.get_status_of_subscription_renewal_date_extensions,
     "other", "pro.year")
 
-# Notifications: no server listens, so each attempt fails, and the history tells of it.
+# Notifications: no server listens, so each attempt fails, and the history shows that.
 test = client.request_test_notification().testNotificationToken
 soon(lambda: client.get_test_notification_status(test).sendAttempts)
 status = client.get_test_notification_status(test)

@@ -18,7 +18,7 @@ package = "com.example.game"
 scopes = ["https://www.googleapis.com/auth/androidpublisher"]
 schemas = json.loads(get_static_doc("androidpublisher", "v3"))["schemas"]
 credentials = service_account.Credentials.from_service_account_file(account_file, scopes=scopes)
-# The library's own document of the API, so nothing outside is asked.
+# The library's own document of the API, so that no request leaves this machine.
 publisher = discovery.build(
     "androidpublisher", "v3", credentials=credentials, static_discovery=True,
     client_options={"api_endpoint": url})

@@ -13,7 +13,7 @@ struct DataFolderTests {
     func shared(_ mode: mode_t) throws {
         let scratch = try ScratchFolder()
         chmod(scratch.path, mode)
-        #expect(try refusal(of: scratch.path).contains("others may write there"))
+        #expect(try refusal(of: scratch.path).contains("other users may write there"))
         #expect(permissions(of: scratch.path) == mode)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
         #expect(throws: PrivatePostgresError.self) {
@@ -60,7 +60,7 @@ struct DataFolderTests {
             """
         #expect(session(as: 0, in: folder, asking: rules).text == "0\n")
 
-        // As an earlier build left it, running and stopped.
+        // As an earlier build left the file, running and stopped.
         let old = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
         try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
         #expect(session(as: 0, in: folder, asking: "select pg_reload_conf()").code == 0)
@@ -88,7 +88,7 @@ struct DataFolderTests {
         return stat(path, &found) == 0 ? found.st_uid : 0
     }
 
-    /// What `psql` prints when run as this user.
+    /// The output of `psql`, run as this user.
     private func session(
         as user: uid_t, in folder: String, asking question: String = "select 1"
     ) -> (code: Int32, text: String) {
@@ -172,7 +172,7 @@ struct DataFolderTests {
             separator: "\n", omittingEmptySubsequences: false)
         postgres.leave()
         #expect(access(lock, F_OK) != 0)
-        // After a power cut the number may belong to another PostgreSQL of the same user.
+        // After a power cut, the process ID may belong to another PostgreSQL of the same user.
         let living = try String(
             contentsOfFile: other.file("postgres/postmaster.pid"), encoding: .utf8
         ).split(separator: "\n")

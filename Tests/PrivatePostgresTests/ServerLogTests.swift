@@ -15,7 +15,7 @@ final class ServerLogTests {
         log = ServerLog(path: scratch.file("deed.log"))
     }
 
-    /// Appends as PostgreSQL's processes do, which keep the file open.
+    /// Appends like PostgreSQL's processes, which keep the file open.
     private func append(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)

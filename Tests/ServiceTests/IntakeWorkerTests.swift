@@ -52,7 +52,7 @@ struct IntakeWorkerTests {
         try service.intake.item(item.id, of: project)
     }
 
-    /// Says that the store believes every receipt.
+    /// Makes the store accept every receipt.
     private func believeAll() {
         service.store.answer { [intake = service.intake] evidence, app, _, _ in
             do throws(RefusedEvidence) {
@@ -66,7 +66,7 @@ struct IntakeWorkerTests {
     @Test("Evidence that the store believes is recorded, and the item has the result")
     func believed() throws {
         believeAll()
-        // No pinned root vouches for it: only the store can.
+        // No pinned root vouches for it, so only the store can.
         let item = try queue(ReceiptPlan(chain: MintedChain(.receipts)).bytes)
         let work = try #require(try worker().work())
         #expect(work.isKept && work.item.id == item.id)
@@ -205,7 +205,7 @@ struct IntakeWorkerTests {
         #expect(try found(genuine).state.word == .believed && purchases() == 1)
         #expect(try found(forged).reason?.code == "untrusted_root")
         #expect(try found(forged).state.word == .refused && service.store.count == 0)
-        // A signed transaction is proven by its signature, no matter who judges receipts.
+        // The signature proves a signed transaction, no matter who judges receipts.
         try judge(.store)
         var early = Payload.transaction
         let ahead = service.clock.now.advanced(byMilliseconds: 600_000)

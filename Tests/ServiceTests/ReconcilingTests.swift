@@ -3,10 +3,10 @@ import Service
 import TestSupport
 import Testing
 
-/// How a reconciliation proceeds, over work that the test observes.
+/// Tests how a reconciliation proceeds, over work that the test observes.
 @Suite("Reconciliations")
 struct ReconcilingTests {
-    /// What was done, and what was noted about it.
+    /// The work done, and the notes about it.
     private final class Work: RunNotes, ReconcileSteps, ReconcileRights, ReconcileRight {
         var done: [ReconcilePart] = []
         var noted: [ReconcilePart: StepCounts] = [:]
@@ -15,7 +15,7 @@ struct ReconcilingTests {
         let lease = Lease(name: "reconciliation", fence: 1)
         /// Whether committing the work reveals that another run has the right.
         var isOvertaken = false
-        /// What happens elsewhere while a part is being done.
+        /// What happens elsewhere during a part.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
         /// The maximum number of parts of each step done at the same time.
         var width: [ReconcileStep: Int] = [:]
@@ -143,7 +143,7 @@ struct ReconcilingTests {
             _ = try service.intake.reconcile(
                 wish, port(work), by: sender, while: { work.done.count < 64 + 1 + 16 })
         }
-        // Half an hour later the run resumes after a quarter of the shards of orders.
+        // Half an hour later, the run resumes after a quarter of the shards of orders.
         work.time += 1_800_000
         var told: [ReconcileProgress] = []
         _ = try service.intake.reconcile(

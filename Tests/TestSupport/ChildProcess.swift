@@ -11,7 +11,7 @@ package final class ChildProcess: Sendable {
     }
 
     package let id: pid_t
-    /// Its exit code, or 128 plus the signal that ended it; `nil` while it runs.
+    /// The exit code, or 128 plus the signal that ended the process; `nil` while it runs.
     private let end = Mutex<Int32?>(nil)
 
     package init(
@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// How the process ended; `nil` if it did not end in time.
+    /// The exit code; `nil` if the process did not end in time.
     package func wait(milliseconds: Int64) -> Int32? {
         let started = monotonicMilliseconds()
         while true {

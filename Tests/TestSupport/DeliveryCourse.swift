@@ -25,7 +25,7 @@ package final class DeliveryCourse: Sendable {
     private let seed: UInt64
     private let complaints = Mutex<[String]>([])
 
-    /// `count` is the number of lives besides the one reported in order. Each has its own order.
+    /// `count` is the number of lives besides the one reported in order. Each has a separate order.
     package init(_ store: MintedStore, from start: Instant, lives count: Int) {
         lives = (0...count).map { MintedLife($0, from: start, in: store) }
         environment = store.environment.lowercased()
@@ -34,7 +34,7 @@ package final class DeliveryCourse: Sendable {
         print("seed of deliveries: \(seed)")
     }
 
-    /// Everything that is wrong. `makeCall` is called once on each thread.
+    /// All problems. `makeCall` is called once on each thread.
     package func run(_ makeCall: @escaping @Sendable () throws -> Call) throws -> [String] {
         let call = try makeCall()
         for delivery in lives[0].deliveries { send(delivery, 0, call) }
@@ -113,7 +113,7 @@ package final class DeliveryCourse: Sendable {
         }
     }
 
-    /// No two events record the same fact, and each transaction is made or renewed once.
+    /// Expects no two events to record the same fact, and each transaction to be made or renewed once.
     private func lookForDoubles(_ life: MintedLife, _ call: Call) throws {
         let reply = try read("/v1/customers/\(life.customer)/events?limit=1000", 0, call)
         let events = reply["events"]?.array ?? []

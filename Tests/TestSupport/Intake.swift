@@ -1,7 +1,7 @@
 package import Core
 
 extension IntakeItem {
-    /// A separate item. `number` distinguishes the evidence.
+    /// An item with separate evidence, which `number` distinguishes.
     package static func test(
         _ number: Int, project: String = "default", purpose: IntakeWish.Purpose? = nil,
         kind: String = "app_receipt", at now: Instant

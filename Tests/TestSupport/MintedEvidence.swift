@@ -4,8 +4,8 @@ import Minting
 package import Telemetry
 
 extension Verifier {
-    /// Accepts evidence that tests mint, from both environments: the minted roots replace the
-    /// pinned ones.
+    /// A verifier that accepts the tests' minted evidence, from both environments: the minted roots
+    /// replace the pinned ones.
     static var minted: Verifier {
         let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
         return Verifier(
@@ -16,7 +16,7 @@ extension Verifier {
 }
 
 extension Prover {
-    /// Proves evidence that tests mint.
+    /// Creates a prover for the tests' minted evidence.
     package convenience init(minted metrics: Metrics) {
         self.init(Verifier.minted, metrics: metrics)
     }

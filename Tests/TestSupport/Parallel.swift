@@ -17,7 +17,7 @@ package func inParallel(_ count: Int, _ body: @escaping @Sendable (_ index: Int)
     group.wait()
 }
 
-/// Runs something slow on a thread of its own, because tests share few threads.
+/// Runs slow work on a separate thread, because tests share few threads.
 package func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
         startThread("aside") { done.resume(with: Result { try body() }) }
@@ -35,8 +35,8 @@ package func eventually(within milliseconds: Int64, _ condition: () throws -> Bo
     return true
 }
 
-/// The limit for a wait that takes `milliseconds` at most on a quiet machine. A busy machine multiplies it by
-/// the number of processes that share a processor, up to ten.
+/// The limit for a wait that takes `milliseconds` at most on a quiet machine. On a busy machine, it
+/// is multiplied by the number of processes that share a processor, up to ten.
 package func patient(_ milliseconds: Int64) -> Int64 {
     var load = 0.0
     guard getloadavg(&load, 1) == 1 else { return milliseconds }

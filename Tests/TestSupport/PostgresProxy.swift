@@ -9,11 +9,11 @@ import Threading
 /// before a statement reaches the server, or after the statement's commit and before the reply
 /// passes.
 package final class PostgresProxy: Sendable {
-    /// What is lost.
+    /// What gets lost.
     package enum Loss: Sendable, CaseIterable {
         /// The statement, which never reaches the server.
         case command
-        /// The server's reply, after it has committed.
+        /// The server's reply, after the commit.
         case reply
     }
 
@@ -44,7 +44,7 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// New connections go to that server. Existing ones stay where they are.
+    /// Leads new connections to that server. Existing ones stay where they are.
     package func lead(to url: String) throws {
         let other = try PostgresProxy.folder(in: PostgresProxy.components(of: url))
         folder.withLock { $0 = other }
@@ -145,7 +145,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Both threads then find the end of their socket.
+    /// Ends the line. Both threads then find the end of their socket.
     private func end() {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))
@@ -216,7 +216,7 @@ private struct Messages {
         }
     }
 
-    /// A client's first message has no type.
+    /// Whether the next message has a type. A client's first message has none.
     private var isTyped: Bool
     private var unread: ArraySlice<UInt8> = []
 

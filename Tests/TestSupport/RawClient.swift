@@ -28,7 +28,7 @@ package final class RawClient {
         try self.init(port, milliseconds, isNarrow, host, isDeed: true)
     }
 
-    /// For answers that the API's document does not describe.
+    /// Creates a client for answers that the API's document does not describe.
     package convenience init(
         undocumented port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false,
         from host: UInt8 = 1
@@ -40,7 +40,7 @@ package final class RawClient {
         _ port: UInt16, _ milliseconds: Int, _ isNarrow: Bool, _ host: UInt8, isDeed: Bool
     ) throws(Refused) {
         self.isDeed = isDeed
-        // Programs started by other tests must not inherit it.
+        // Programs that other tests start must not inherit it.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, type, 0)
         var address = sockaddr_in()
@@ -74,7 +74,7 @@ package final class RawClient {
 
     deinit { close(socket) }
 
-    /// The descriptor of the connection's other end, if that is in this process.
+    /// The descriptor of the connection's other end, if this process has it.
     package func otherEnd() -> Int32? {
         func name(
             of descriptor: Int32,
@@ -121,7 +121,7 @@ package final class RawClient {
         return true
     }
 
-    /// Sends no more, and still reads.
+    /// Sends no more, but still reads.
     package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     /// The next answer; `nil` if the connection or the time ends before it is complete.
@@ -161,7 +161,7 @@ package final class RawClient {
         ).expectAsDocumented()
     }
 
-    /// Whether the other side closes without sending more, before the time is up.
+    /// Whether the other side closes in time without sending more.
     package func isClosed() -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, 0)

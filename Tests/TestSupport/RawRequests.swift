@@ -8,7 +8,7 @@ package struct RawRequest: Sendable, CustomTestStringConvertible {
     package let statuses: [Int]
     /// The targets that the handler may see. Without a proxy, it must see them.
     package let seen: [String]
-    /// The bodies that come with them; others are empty.
+    /// The bodies that come with these targets. All others are empty.
     package let bodies: [String]
 
     package var testDescription: String { name }

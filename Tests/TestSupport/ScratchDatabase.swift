@@ -27,7 +27,7 @@ package final class ScratchDatabase: Sendable {
         try ScratchDatabase.run("create database \(name)" + template, on: server)
     }
 
-    /// As made by a release with these migrations.
+    /// Creates the database of a release with these migrations.
     package init(migratedThrough last: Int64) throws {
         server = try ScratchDatabase.testServer()
         name = ScratchDatabase.newName()
@@ -59,7 +59,7 @@ package final class ScratchDatabase: Sendable {
         server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
     }
 
-    /// With everything in the other database, whose sessions end.
+    /// Creates a copy of the other database with all its content, and ends its sessions.
     package init(copying other: ScratchDatabase) throws {
         server = other.server
         name = ScratchDatabase.newName()
@@ -79,7 +79,7 @@ package final class ScratchDatabase: Sendable {
         try? drop()
     }
 
-    /// Drops the database while it is in use.
+    /// Drops the database, even if it is in use.
     package func drop() throws {
         try ScratchDatabase.run("drop database if exists \(name) with (force)", on: server)
     }
@@ -87,7 +87,7 @@ package final class ScratchDatabase: Sendable {
     /// Settings for the owner of the schema, or for a role.
     package func settings(role: String? = nil) -> ConnectionSettings {
         var settings = ConnectionSettings(url: url, role: role)
-        // While many tests run at once, a healthy session may be silent for long.
+        // While many tests run at once, a healthy session may be silent for a long time.
         settings.silentLockMilliseconds = 10_000
         return settings
     }
@@ -103,7 +103,7 @@ package final class ScratchDatabase: Sendable {
         return Ledger(settings, log: log, metrics: metrics)
     }
 
-    /// While many tests run at once, a commit may take long.
+    /// The settings of a ledger. While many tests run at once, a commit may take a long time.
     package func ledgerSettings(clock: @escaping @Sendable () -> Instant) -> LedgerSettings {
         var settings = LedgerSettings(
             connection: settings(role: LedgerSettings.serviceRole), clock: clock)

@@ -17,7 +17,7 @@ package final class ScriptedStore: StoreClient {
 
     package init() {}
 
-    /// How often it was asked.
+    /// How often the store was asked.
     package var count: Int { asked.withLock { $0 } }
 
     package func answer(_ judge: @escaping Judge) { self.judge.withLock { $0 = judge } }

@@ -12,8 +12,7 @@ package final class SecureServer {
     private let folder: ScratchFolder
     private let process: ChildProcess
 
-    /// It answers with the protocol, the TLS version and the connection's number; below
-    /// `/elsewhere`, with a redirect.
+    /// Answers with the protocol, the TLS version and the connection's number; below `/elsewhere`, with a redirect.
     package init(_ fault: Fault? = nil, isOld: Bool = false) throws {
         folder = try ScratchFolder()
         try SecureServer.makeCertificates(in: folder.path, fault)

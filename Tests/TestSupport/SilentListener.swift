@@ -12,7 +12,7 @@ package final class SilentListener: Sendable {
 
     deinit { close(socket) }
 
-    /// How many connections came since it was last asked.
+    /// The number of connections since the last call.
     package var connections: Int {
         var count = 0
         while case let peer = accept(socket, nil, nil), peer >= 0 {

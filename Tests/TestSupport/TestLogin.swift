@@ -7,7 +7,7 @@ package final class TestLogin: Sendable {
     package let name = "deed_login_\(UInt64.random(in: 0...UInt64.max))"
     private let url: String
 
-    /// On the server of that URL, whose login may create logins.
+    /// Creates the login on the server of that URL, whose login may create logins.
     package init(_ attributes: String = "", at url: String? = nil) throws {
         self.url = try url ?? ScratchDatabase(migrated: false).serverURL
         try run("create role \(name) login \(attributes)")

@@ -27,20 +27,21 @@ package final class TestService: Sendable {
     package let obstacles = Obstacles()
     /// Lines written to the log.
     package let logged = LoggedLines()
-    /// How long answers in memory think the database has been silent.
+    /// How long the database seems to have been silent to answers in memory.
     package let outage = Outage()
     private let parts: Parts
     private let machineClock: TestClock
 
-    /// Over its own database with the project `default`, over another service's database, or over
-    /// an existing one. `machineClock` stands for the machine's clock if `clock` differs from it.
-    /// With roots, stores are asked over the network, and anything signed under the roots is
-    /// accepted. With `console`, the router has its pages, reached by HTTPS if `speaksTLS`.
+    /// Creates a service over a new database with the project `default`, over another service's
+    /// database, or over an existing one. `machineClock` stands for the machine's clock if `clock`
+    /// differs from it. With roots, stores are asked over the network, and anything signed under the
+    /// roots is accepted. With `console`, the router has its pages, reached by HTTPS if `speaksTLS`.
     package init(
         beside other: TestService? = nil, over found: ScratchDatabase? = nil,
         startingAt start: Instant? = nil, answerBytes: Int = 16 << 20,
         machineClock: TestClock? = nil, takesProduction: Bool = true,
-        asking roots: [Certificate]? = nil, console speaksTLS: Bool? = nil
+        asking roots: [Certificate]? = nil, console speaksTLS: Bool? = nil,
+        requiresSecondFactor: Bool = false
     ) throws {
         let database = try found ?? other?.database ?? ScratchDatabase()
         let clock = other?.clock ?? TestClock(at: start)
@@ -54,9 +55,12 @@ package final class TestService: Sendable {
         let parts = Parts(
             database.ledgerSettings(clock: clock.reading), outside, answerBytes: answerBytes)
         let operations = Operations(
-            obstacles: { [obstacles] in obstacles.all }, metrics: metrics)
+            obstacles: { [obstacles] in obstacles.all }, metrics: metrics, log: logged.log)
         self.parts = parts
-        let pages = speaksTLS.map { parts.console(operations, speaksTLS: $0) }
+        let pages = speaksTLS.map {
+            parts.console(
+                operations, speaksTLS: $0, requiresSecondFactor: requiresSecondFactor)
+        }
         router = parts.router(operations, pages: pages)
         self.database = database
         self.clock = clock
@@ -99,6 +103,16 @@ package final class TestService: Sendable {
         if let fault = faults.first { throw fault }
     }
 
+    /// Counts figures like the service's job, a few customers at a time. `act` happens before they are kept.
+    package func countFigures(
+        asOf instant: Instant? = nil, beforeKeeping act: () throws -> Void = {}
+    ) throws {
+        var count = FigureCount(at: instant ?? clock.now, pageLimit: 7)
+        while try log.count(&count) {}
+        try act()
+        try log.keep(count)
+    }
+
     /// Reports refunds to the store, like the service's job.
     package func refundReports(
         _ intake: Intake? = nil, _ leases: (any Leases)? = nil
@@ -114,7 +128,7 @@ package final class TestService: Sendable {
         try log.publishBoundaries().notices
     }
 
-    /// Reconciles a project. If a store wants a pause, the machine's clock skips it.
+    /// Reconciles a project. If a store asks for a pause, the machine's clock skips it.
     package func reconcile(
         _ wish: ReconcileWish, over intake: Intake? = nil,
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
@@ -135,7 +149,7 @@ package final class TestService: Sendable {
         if allowsAnyApp { try allow(.any, in: project) }
     }
 
-    /// Lets keys of a project add an app, or any app, as the operator does; or withdraws that.
+    /// Lets a project's keys add an app, or any app, like the operator; or withdraws that permission.
     package func allow(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: String = "default"
     ) throws {
@@ -194,7 +208,7 @@ package final class TestService: Sendable {
         return reply
     }
 
-    /// The same where the document has no words for the answer.
+    /// The same, for answers that the document does not describe.
     package func sendUnchecked(
         _ method: String, _ target: String, key: NewKey? = nil,
         headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil,
@@ -212,7 +226,7 @@ package final class TestService: Sendable {
         return Reply(response, isImmediate: isImmediate)
     }
 
-    /// What `deed status` is told of what could not be read: each stream by its customer, each row by its name.
+    /// The unreadable data in `deed status`: each stream by its customer, each row by its name.
     package var unread: [String] {
         log.unreadStreams.map { $0.subject.row ?? $0.subject.customer }
     }
@@ -251,7 +265,7 @@ package struct Reply: Sendable {
     package let status: Int
     package let headers: [Header]
     package let text: String
-    /// Whether it came from memory, on the connection's own thread.
+    /// Whether the answer came from memory, on the connection's own thread.
     package let isImmediate: Bool
 
     init(_ response: Response, isImmediate: Bool) {
@@ -294,7 +308,7 @@ package final class Outage: Sendable {
             + passed.load(ordering: .relaxed)
     }
 
-    /// Lets time pass only by `advance`, so no answer ages because the machine is busy.
+    /// Lets time pass only by `advance`, so that no answer ages because the machine is busy.
     package func stopClock() { stoppedAt.store(monotonicMilliseconds(), ordering: .relaxed) }
 
     package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }

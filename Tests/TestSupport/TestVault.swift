@@ -16,7 +16,7 @@ package struct SecretKeyBytes: Sendable {
 }
 
 extension CredentialVault {
-    /// Over a ledger's table. Without a key, it is locked.
+    /// Creates a vault over a ledger's table. Without a key, it is locked.
     package init(_ table: any CredentialTable, _ keys: [SecretKeyBytes]) {
         self.init(
             table, of: storeProfiles,

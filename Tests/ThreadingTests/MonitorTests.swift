@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A value that threads change and wait for")
 struct MonitorTests {
-    /// Runs `body` on a thread of its own and returns its result.
+    /// Runs `body` on a separate thread and returns its result.
     private func aside<Result: Sendable>(
         _ body: @escaping @Sendable () -> Result
     ) async -> Result {

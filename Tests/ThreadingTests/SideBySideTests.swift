@@ -10,7 +10,7 @@ struct SideBySideTests {
         let arrived = Monitor(0)
         let results = sideBySide([3, 1, 2]) { item in
             arrived.change { $0 += 1 }
-            // If the items were done one by one, this would wait forever.
+            // One by one, the items would wait forever.
             let isTogether = arrived.wait(milliseconds: 10_000) { $0 == 3 ? true : nil }
             return isTogether == true ? item * 10 : 0
         }

@@ -7,7 +7,7 @@ import re
 import schemathesis
 
 SHORT = "P7D"
-# As it is, or escaped in a path.
+# The character itself, or escaped in a path.
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f]|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
@@ -35,15 +35,15 @@ def whole(value):
 def before_call(context, case, kwargs):
     if not is_meant_well(case):
         return
-    # In ASCII the generator loses the pattern of this header in one of its phases.
+    # In one of its phases, the generator ignores this header's pattern.
     if case.headers and ":" not in case.headers.get("Deed-After", ":"):
         del case.headers["Deed-After"]
-    # Rarely it also loses that of ids in a path: the pattern of every id rules out unprintable characters.
+    # In rare cases, it also ignores the pattern of ids in a path, which rules out unprintable characters.
     for name, text in (case.path_parameters or {}).items():
         if isinstance(text, str):
             case.path_parameters[name] = UNPRINTED.sub("x", text)
     query = case.query = case.query or {}
-    # A version comes from an earlier answer, and the catalog's is a number.
+    # A version comes from an earlier answer, and the catalog's version is a number.
     if isinstance(query.get("if_version"), str):
         query.pop("if_version")
     body = case.body if isinstance(case.body, dict) else None
@@ -75,7 +75,7 @@ def before_call(context, case, kwargs):
             query["q"] = sought(query["q"])
         if case.operation.definition.raw.get("operationId") == "followEvents":
             follow(query)
-        # A place comes from an earlier answer, and the generator may lose its pattern.
+        # A place comes from an earlier answer, and the generator may ignore its pattern.
         if case.operation.definition.raw.get("operationId") in ("listRefundRequests", "listGrants", "listKeys", "listTrail"):
             query.pop("after", None)
         if query.get("from"):
@@ -196,7 +196,7 @@ def listed(body, query):
     else:
         body.pop("sandbox_customers", None)
     if query.get("store") == "google":
-        # These are of the App Store, and a generated key of a service account is wrong.
+        # These members belong to the App Store, and a generated key of a service account is wrong.
         for name in ("apple_id", "receipts", "credentials"):
             body.pop(name, None)
     # A generated key is wrong.
@@ -204,7 +204,7 @@ def listed(body, query):
         body["credentials"] = {"shared_secret": "0123456789abcdef0123456789abcdef"}
 
 
-# By kind; answers may get further members, so the schemas of a catalog are open.
+# The members by kind. Answers may get further members, so a catalog's schemas are open.
 MEMBERS = {
     "consumable": ("credits",), "non_consumable": ("entitlements",),
     "non_renewing": ("entitlements", "duration", "stacking"),
@@ -230,7 +230,7 @@ def catalog(body, query):
         body["original_app_version"] = [
             only(("below", "entitlements", "app"), one) for one in body["original_app_version"]]
         for one in body["original_app_version"]:
-            # A pattern without an end cannot say that every character of a version is printable.
+            # A pattern without an end cannot require every character of a version to be printable.
             if isinstance(one, dict) and isinstance(one.get("below"), str):
                 one["below"] = "".join(letter for letter in one["below"] if letter.isprintable())
     known = ("products", "entitlements", "currencies", "original_app_version")

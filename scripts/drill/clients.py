@@ -12,10 +12,10 @@ import time
 import uuid
 
 TIMEOUT = 15
-# The highest age of an answer that states none, and the extra time to make and read it.
+# The maximum age of an answer that states no age, and the extra time to make and read it.
 UNSAID_AGE = 1.0
 SLACK = 2.0
-# The highest age of an answer that states it: the default of --max-stale-seconds.
+# The maximum age of an answer that states its age: the default of --max-stale-seconds.
 MAX_STALE = 60.0
 # An instant at which all submitted evidence gives access.
 DURING_PURCHASES = "2023-05-15T00:00:00.000Z"
@@ -68,10 +68,10 @@ class Customer:
         self.purchases = set()
         self.positions = {"production": None, "sandbox": None}
         self.answered = {}  # mark -> type of the event that must exist once
-        self.sent = set()   # marks of everything ever sent
+        self.sent = set()   # the marks of everything ever sent
         self.earlier = []   # earlier entitlements, and until when they were right
-        self.version = 0    # of the last event read
-        self.read = set()   # marks of the events read
+        self.version = 0    # the version of the last event read
+        self.read = set()   # the marks of the events read
 
     def entitlements(self):
         return {entitlement for entitlement, is_live in self.grants.values() if is_live}
@@ -89,12 +89,13 @@ class Customer:
 class Client(threading.Thread):
     """Sends random calls, one after the other, and nothing new while `calm` is set."""
 
-    def __init__(self, number, seed, services, key, evidence, stop, calm, rest):
+    def __init__(self, number, seed, services, key, evidence, stop, calm, rest, long):
         super().__init__(name=f"client-{number}", daemon=True)
         self.random = random.Random(seed)
         self.connections = Connections(services, key)
         self.customers = [Customer(f"c{number}-{place}") for place in range(4)]
         self.number, self.evidence, self.stop, self.calm, self.rest = number, evidence, stop, calm, rest
+        self.long = long  # how many events the first customer gets first
         self.count = 0
         self.findings = []
         self.tally = {"writes": 0, "reads": 0, "stale": 0, "again": 0, "refused": 0}
@@ -104,6 +105,10 @@ class Client(threading.Thread):
             while not self.stop.is_set() and len(self.findings) < 5:
                 if self.calm.is_set():
                     self.stop.wait(0.05)
+                    continue
+                if self.count < self.long:
+                    self.count += 1
+                    self.adjust(self.customers[0], f"m{self.number}-{self.count}")
                     continue
                 customer = self.random.choice(self.customers)
                 draw = self.random.random()
@@ -146,7 +151,7 @@ class Client(threading.Thread):
                 return status, found
             tries += 1
             self.tally["again"] += 1
-            # Even after the drill: every sent call must be settled before the judgement.
+            # Continues even after the drill, because every sent call must be settled before the judgement.
             if tries > 3000:
                 self.find(f"{method} {path} {mark} was never answered; at last {answer}")
                 return 0, {}
@@ -242,7 +247,7 @@ class Client(threading.Thread):
                 customer.answered[transaction] = "purchase.made"
                 customer.purchases.add(transaction)
 
-    # Reads
+    # An answer without a position may be older than the last write, but not older than the age that it states.
 
     def read(self, customer):
         draw = self.random.random()
@@ -362,7 +367,7 @@ def differences(customer, events):
 def marks_of(event):
     """The mark of an event: the reason in it, or its subject."""
     data, kind = event["data"], event["type"]
-    # Events that the clock causes.
+    # The clock causes these events.
     if kind.startswith("access."):
         return []
     if kind == "order.closed":

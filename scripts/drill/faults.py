@@ -61,7 +61,7 @@ class Drill:
         self.omitted = [] if primary.disks["data"].is_small else [
             "disks that are full: mounting takes rights that are missing here"]
 
-    # Faults. Each returns the time of its repair.
+    # Faults. Each function returns the time of its repair.
 
     def service_killed(self):
         service = self.random.choice(self.services)
@@ -120,7 +120,7 @@ class Drill:
         self.primary.signal(signal.SIGSTOP)
         time.sleep(self.random.uniform(0, 3))
         repaired = self.take_over()
-        # Only the old primary could tell a service that has not noticed yet.
+        # Only the old primary could inform a service that has not noticed yet.
         self.settle(repaired)
         self.primary.confirm_alone()
         self.primary.signal(signal.SIGCONT)
@@ -140,7 +140,7 @@ class Drill:
             self.primary.signal(signal.SIGCONT)
         finally:
             self.calm.clear()
-        # Before anything makes them reconnect.
+        # Happens before anything makes them reconnect.
         time.sleep(1)
         self.tempt()
         self.join()
@@ -162,14 +162,14 @@ class Drill:
         time.sleep(self.random.uniform(1, 3))
         disk.clear()
         if not self.primary.processes() or self.primary.ask("select 1", check=False) != "1":
-            # Without room for its log PostgreSQL ends, and may not come back by itself.
+            # Without room for its log, PostgreSQL stops, and may not come back by itself.
             time.sleep(0.5)
             if self.primary.ask("select 1", check=False) != "1":
                 self.primary.kill()
                 self.primary.start()
         return time.monotonic()
 
-    # Parts of them
+    # Parts of faults
 
     def settle(self, repaired):
         """Waits until both write; the measurement ends here."""
@@ -231,7 +231,7 @@ class Drill:
             probe.start()
         time.sleep(1)
         while time.monotonic() < deadline:
-            # Every fault once in each round, in an order that depends on the seed.
+            # Every fault occurs once in each round, in an order that depends on the seed.
             if not self.waiting:
                 self.waiting = self.random.sample(range(len(self.faults)), len(self.faults))
             self.suffer(self.faults[self.waiting.pop()])

@@ -12,7 +12,7 @@ def unnoticed():
     if list(differences(known(), RIGHT)):
         missed.append("nothing that is right")
     for name, (act, answer) in ANSWERS.items():
-        client = Client(0, 7, [], "key", Evidence([SIGNED]), threading.Event(), threading.Event(), rest=0)
+        client = Client(0, 7, [], "key", Evidence([SIGNED]), threading.Event(), threading.Event(), rest=0, long=0)
         client.connections.send = lambda *words, given=answer, **more: given
         act(client, known())
         if not client.findings:

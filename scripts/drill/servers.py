@@ -134,7 +134,7 @@ class Postgres:
         processes = self.processes()
         self.signal(signal.SIGKILL)
         until(20, f"{self.name} is gone", lambda: not any(is_alive(process) for process in processes))
-        # If nothing reaps dead processes, their numbers stay taken, and PostgreSQL would wait for them.
+        # If nothing reaps dead processes, their process IDs stay taken, and PostgreSQL would wait for them.
         for file in [self.data / "postmaster.pid", *self.socket.glob(".s.PGSQL.*")]:
             file.unlink(missing_ok=True)
 

@@ -45,7 +45,7 @@ function init(arguments)
       if kind == "signature" then
          send = function() return notification(header .. "." .. tail) end
       else
-         -- A header that the server has not seen, so it has to check the certificates.
+         -- The server has not seen this header, so it has to check the certificates.
          send = function()
             local start = string.format('{"kid":"%014d",', sent * 100000 + math.random(99999))
             return notification(base64(start) .. rest .. "." .. tail)

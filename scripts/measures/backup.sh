@@ -1,5 +1,6 @@
-# Compares a backup and a restore with pg_dump and pg_restore with the same options, in turns and under the same load, and
-# their effects on writers and readers; measures how soon `deed status` and `deed doctor` answer among many customers.
+# Compares a backup and a restore with pg_dump and pg_restore with the same options, in turns and under the same load.
+# Also compares their effects on writers and readers, and measures how soon `deed status` and `deed doctor` answer
+# among many customers.
 # shellcheck shell=bash
 
 measure_backup() {
@@ -33,7 +34,7 @@ measure_backup() {
     start_server
 }
 
-# How soon `deed status` and `deed doctor` answer.
+# Measures how soon `deed status` and `deed doctor` answer.
 measure_status() {
     local key=$admin_key database=$DEED_DATABASE_URL round
     stop_server
@@ -74,7 +75,7 @@ beside_load() {
     median "$window.reads" >>"$scratch/$name.reads"
 }
 
-# Pairs Deed's side of each round with the plain one.
+# Pairs Deed's side of each round with the plain side.
 note_beside() {
     local name=${1%%.*} scale=1
     [ "$2" != s ] || scale=1000
@@ -83,7 +84,7 @@ note_beside() {
     note_multiple "$1" "$2" 1.25 "$scratch/$1"
 }
 
-# time_of COMMAND ...: prints its milliseconds. Status and doctor exit with 1 if something needs a person.
+# time_of COMMAND ...: prints the command's milliseconds. Status and doctor exit with 1 if a person has to act.
 time_of() {
     local before=${EPOCHREALTIME/[.,]/}
     "$@" >"$scratch/working.log" 2>&1 || [ "$2" = status ] || [ "$2" = doctor ] || return

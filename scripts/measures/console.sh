@@ -1,5 +1,5 @@
-# The console among many customers: how soon the page of a customer with 1,000 events comes, a search and the overview,
-# while ten people open a page each two seconds; and what that costs cached reads.
+# Measures the console among many customers: how soon the page of a customer with 1,000 events, a search and the
+# overview arrive while ten people open a page every two seconds. Also measures the cost for cached reads.
 # shellcheck shell=bash
 
 console_people=10 console_events=1000
@@ -15,7 +15,7 @@ measure_console() {
         fail "no person was made"
     : >"$scratch/console.cookie"
     warm_answers 0 10000
-    # The first round signs in, and reads what later ones find in memory.
+    # The first round signs in, and reads what later rounds find in memory.
     open_pages 8
     rm -f "$scratch"/console.{customer,search,overview,size,crowded}
     for ((round = 1; round <= rounds; round++)); do
@@ -27,7 +27,7 @@ measure_console() {
         wait "$opening" || fail "the pages were not opened"
         printf '%s %s\n' "${beside#* }" "${alone#* }" >>"$scratch/console.reads"
     done
-    # Without the load that only the reads are measured by.
+    # These pages are measured without that load, which serves only to measure reads.
     rm -f "$scratch"/console.{customer,search,overview,size,crowded}
     for ((round = 1; round <= rounds; round++)); do open_pages "$console_seconds"; done
     note_limit console.customer.p99 ms 50 "$scratch/console.customer"

@@ -5,8 +5,10 @@
 measure_erase() {
     local key=$admin_key database=$DEED_DATABASE_URL
     stop_server
+    loaded_shop=yes
     loaded_database erase "$erase_customers" 0 0
     mint_evidence $((rounds * 100)) --apart yes
+    loaded_shop=no
     start_shop
     python3 "$root/scripts/measures/erase.py" "$port" "$admin_key" "$scratch/evidence" "$scratch/erase.ms" "$rounds" ||
         fail "nothing was erased"

@@ -1,5 +1,5 @@
-# Compares a project's feed in pages of a thousand, without and with `access`, with COPY of the same rows; measures
-# cached reads meanwhile, and how soon waiting calls get a write.
+# Compares a project's feed in pages of a thousand, with and without `access`, with COPY of the same
+# rows. Also measures cached reads meanwhile, and how soon waiting calls get a write.
 # shellcheck shell=bash
 
 measure_feed() {
@@ -24,11 +24,12 @@ measure_feed() {
     note_multiple feed.read.p99 ms 2 "$scratch/feed.read"
     wake_calls 1 1 300
     wake_calls 1000 1000 10
-    # Last, because its waiting calls keep their connections for up to thirty seconds, and an address may have 1,024.
+    # Comes last, because its waiting calls keep their connections for up to thirty seconds, and an address may have
+    # 1,024.
     wake_calls 1000 1 100
 }
 
-# Cached reads alone, and while a client reads the whole feed.
+# Measures cached reads alone, and while a client reads the whole feed.
 read_beside_feed() {
     local round url=http://127.0.0.1:$port alone beside reader
     warm_answers 0 10000
@@ -52,7 +53,7 @@ wake_calls() {
     note_limit "feed.wake.$2_of_$1" ms 100 "$scratch/feed.wake"
 }
 
-# Events per second of psql's own copy.
+# Prints the events per second of psql's own copy.
 copy_events() {
     local start count
     count=$(loaded_sql -c "select count(*) from deed.events" feed)

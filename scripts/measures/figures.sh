@@ -2,11 +2,11 @@
 # name value unit baseline ratio bar lowest highest standing   (- if there is none)
 # shellcheck shell=bash
 
-# note_rounds NAME UNIT BAR FILE: FILE has a round in each line, "value baseline"; the one with the
-# median ratio counts. BAR is the lowest passing ratio.
+# note_rounds NAME UNIT BAR FILE: each line of FILE has a round, "value baseline". The round with
+# the median ratio counts. BAR is the lowest passing ratio.
 note_rounds() { note_ratios least "$@"; }
 
-# note_multiple NAME UNIT BAR FILE: the same, but BAR is the highest passing ratio.
+# note_multiple NAME UNIT BAR FILE: like note_rounds, but BAR is the highest passing ratio.
 note_multiple() { note_ratios most "$@"; }
 
 # note_ratios least|most NAME UNIT BAR FILE
@@ -23,7 +23,7 @@ note_ratios() {
         }' >>"$figures" || fail "$2 gave no figures"
 }
 
-# note_limit NAME UNIT BAR FILE: FILE has a value in each line; the median counts. BAR is the highest
+# note_limit NAME UNIT BAR FILE: each line of FILE has a value, and the median counts. BAR is the highest
 # passing value. The table also shows the median of a baseline beside the values, which decides nothing.
 note_limit() {
     local baseline
@@ -41,7 +41,7 @@ note_limit() {
         }' >>"$figures" || fail "$1 gave no figures"
 }
 
-# note_value NAME UNIT FILE: the median of the values in FILE, one in each line, without a bar.
+# note_value NAME UNIT FILE: notes the median of the values in FILE, one in each line, without a bar.
 note_value() { note_limit "$1" "$2" - "$3"; }
 
 print_table() {

@@ -1,4 +1,4 @@
--- Asks for random names. Arguments: a file with a name in each line, and the path before the name.
+-- Searches for random names. Arguments: a file with a name in each line, and the path before the name.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

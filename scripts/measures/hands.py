@@ -14,7 +14,7 @@ import uuid
 port, key, evidence, folder, count = sys.argv[1:]
 header = open(f"{evidence}/header").readline().strip()
 lines = open(f"{evidence}/transactions").read().split("\n")[: int(count)]
-# The numbers of deed-bench mint.
+# The range of names that deed-bench mint uses.
 FIRST = 1_000_000_000
 local = threading.local()
 

@@ -1,14 +1,14 @@
-# What support does among many customers: how soon each kind of name leads to a customer while others write, how soon a
-# page of grants comes, and what each index costs writers.
+# Measures support work among many customers: how soon each kind of name leads to a customer while others write, how
+# soon a page of grants arrives, and what each index costs writers.
 # shellcheck shell=bash
 
-# These customers have a name of each kind; the others have rows that look the same.
+# These customers have a name of each kind. The others have rows that look the same.
 hands_found=2000
 
 measure_hands() {
     local key=$admin_key database=$DEED_DATABASE_URL url kind
     stop_server
-    loaded_tickets=$((hands_customers / 20))
+    loaded_tickets=$((hands_customers / 20)) loaded_shop=yes
     loaded_database hands "$hands_customers" 0 0
     loaded_tickets=0
     fill_names
@@ -27,13 +27,15 @@ measure_hands() {
         measure_index "$kind"
     done
     measure_index customers_named customer_grants_named customer_grants_given customer_grants_ticket
+    measure_names
+    loaded_shop=no
     stop_server
     drop_database hands
     admin_key=$key DEED_DATABASE_URL=$database
     start_server
 }
 
-# Rows among which the others are found. No event supports them, so no call asks for them.
+# Adds rows among which the searches find the others. No event supports these rows, so no call asks for them.
 fill_names() {
     local count=$hands_customers
     say "adding rows with names for $count customers"
@@ -54,7 +56,7 @@ vacuum analyze;
 SQL
 }
 
-# The names of the loaded customers.
+# Gives the loaded customers names.
 name_the_loaded() {
     local last=$((hands_customers - 1))
     seq 0 $((last / hands_found + 1)) "$last" | sed 's/^/reader-/' >"$scratch/find.customer"
@@ -67,7 +69,7 @@ name_the_loaded() {
         hands >"$scratch/find.event"
 }
 
-# Thirty-two clients that write without a pause until they are stopped.
+# Starts thirty-two clients that write without a pause until they are stopped.
 begin_writers() {
     DEED_BENCH_KEY=$admin_key wrk -t1 -c32 -d3600s --timeout 10s -s "$root/scripts/measures/grant.lua" "$url" \
         -- beside-find >"$scratch/writers.log" 2>&1 &
@@ -93,8 +95,8 @@ find_beside_writers() {
     note_limit "hands.$1.p99" ms "$3" "$scratch/hands.$1"
 }
 
-# measure_index INDEX ...: compares grants with and without these indexes, in turns. A single index has no bar, all
-# together have one.
+# measure_index INDEX ...: compares grants with and without these indexes, in turns. A single index
+# has no bar. All together have one.
 measure_index() {
     local round name=$1 bar=- with without
     if [ $# -gt 1 ]; then name=all bar=0.95; fi
@@ -110,3 +112,28 @@ measure_index() {
     done
     note_rounds "hands.grants.with.$name" 1/s "$bar" "$scratch/hands.with.$name"
 }
+
+# Compares ingest with and without the rows that lead from a transaction or a line item to its
+# customer, in turns. A trigger leaves the rows out.
+measure_names() {
+    local round with without
+    stop_server
+    mint_evidence $((2 * rounds * seconds * 9000))
+    start_shop
+    loaded_sql hands <<'SQL'
+create function deed.leave_out() returns trigger language plpgsql as 'begin return null; end';
+create trigger leave_out before insert on deed.transaction_names for each row execute function deed.leave_out();
+SQL
+    for ((round = 1; round <= rounds; round++)); do
+        loaded_sql -c "alter table deed.transaction_names disable trigger leave_out" hands
+        with=$(ingest_round)
+        used_transactions=$((used_transactions + seconds * 9000))
+        loaded_sql -c "alter table deed.transaction_names enable trigger leave_out" hands
+        without=$(ingest_round)
+        used_transactions=$((used_transactions + seconds * 9000))
+        printf '%s %s\n' "${with% *}" "${without% *}" >>"$scratch/hands.with.names"
+    done
+    note_rounds hands.ingest.with.transaction_names 1/s 0.95 "$scratch/hands.with.names"
+}
+
+ingest_round() { load ingest 64 "$seconds" "$url" "$scratch/evidence" transactions "$used_transactions"; }

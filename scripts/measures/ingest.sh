@@ -1,10 +1,10 @@
-# Compares distinct signed transactions for distinct customers, and distinct notifications, each answered when
-# it is durable, with the sum of its parts and with one-row inserts; measures reads from memory meanwhile.
+# Compares distinct signed transactions for distinct customers, and distinct notifications, with the sum of their parts
+# and with one-row inserts. Each is answered when it is durable. Also measures reads from memory meanwhile.
 # shellcheck shell=bash
 
 measure_ingest() {
     local kind round
-    # Twice the rounds measured here: the crowd continues with the same evidence.
+    # Enough for twice the rounds measured here, because the crowd continues with the same evidence.
     mint_evidence $((2 * rounds * seconds * 9000 + (seconds + 1) * 15000 + 9000))
     stop_server
     start_shop
@@ -46,7 +46,7 @@ measure_crowd() {
     start_server
 }
 
-# give_readers FIRST END: gives the customers from reader-FIRST up to reader-END a grant each.
+# give_readers FIRST END: gives each customer from reader-FIRST up to reader-END a grant.
 give_readers() {
     local first=$1 written
     while [ "$first" -lt "$2" ]; do
@@ -58,18 +58,18 @@ give_readers() {
     done
 }
 
-# mint_evidence COUNT [OPTION ...]: makes that many transactions and notifications of a shop that start_shop sets.
+# mint_evidence COUNT [OPTION ...]: makes that many transactions and notifications of the shop that start_shop sets up.
 mint_evidence() {
     local folder=$scratch/evidence
     mkdir -p "$folder/roots"
     say "minting $1 transactions and as many notifications"
     "$programs/deed-bench" mint --folder "$folder" --count "$@" || fail "nothing was minted"
     mv "$folder/root.pem" "$folder/roots/"
-    set_up_shop
+    if [ "$loaded_shop" = no ]; then set_up_shop; fi
     used_transactions=0 used_notifications=0
 }
 
-# The app and the catalog of the minted evidence.
+# Sets up the app and the catalog of the minted evidence.
 set_up_shop() {
     "$programs/deed" app set --bundle-id com.example.app --sandbox-access none >/dev/null ||
         fail "the app was not set"
@@ -77,13 +77,13 @@ set_up_shop() {
     "$programs/deed" catalog apply "$scratch/catalog.json" >/dev/null || fail "the catalog was not applied"
 }
 
-# Starts a server that believes the minted evidence; sets $url.
+# Starts a server that accepts the minted evidence. Sets $url.
 start_shop() {
     DEED_EXTRA_ROOTS=$scratch/evidence/roots start_server
     url="http://127.0.0.1:$port"
 }
 
-# submit_round KIND SECONDS FILE: one round of new evidence, and one of inserts.
+# submit_round KIND SECONDS FILE: does one round of new evidence, and one of inserts.
 submit_round() {
     local rate inserts
     local -n used=used_$1
@@ -94,7 +94,7 @@ submit_round() {
     printf '%s\n' "${rate#* }" >>"$3.p99"
 }
 
-# Reads of ten thousand customers from memory, while transactions arrive as fast as possible.
+# Measures reads of ten thousand customers from memory, while transactions arrive as fast as possible.
 measure_reads_meanwhile() {
     local loading round rate
     load read 64 1 "$url" 10000 >/dev/null

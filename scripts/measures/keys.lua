@@ -1,4 +1,5 @@
--- Reads from memory with one key after the other. Arguments: a file with a key in each line, and the number of customers.
+-- Reads from memory with one key after another. Arguments: a file with a key in each line, and the number of
+-- customers.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

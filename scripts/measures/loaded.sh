@@ -1,20 +1,21 @@
-# A database of many customers. A run loads it once and keeps it as a template; each measure that needs many
+# Makes a database of many customers. A run loads it once and keeps it as a template. Each measure that needs many
 # customers takes a copy.
 # shellcheck shell=bash
 
 # loaded_database NAME CUSTOMERS DUE LATER: makes a database with that number of customers. The grants of the first
-# DUE end when it is loaded, those of the next LATER a second later. Each has one of $loaded_tickets tickets, unless
-# that is 0, and people gave $loaded_people of them, unless that is empty. Sets $DEED_DATABASE_URL, $admin_key and
-# $loaded_ends, the instant at which the first ones end.
+# DUE end after the load, and those of the next LATER a second later. Unless $loaded_tickets is 0, each grant has
+# one of that many tickets. Unless $loaded_people is empty, people gave that many of the grants. If $loaded_shop is
+# yes, the shop of the minted evidence is set up first, because applying its catalog to many customers takes
+# minutes. Sets $DEED_DATABASE_URL, $admin_key and $loaded_ends, the instant at which the first grants end.
 loaded_database() {
-    local template=loaded_$2_$3_$4_$loaded_tickets${loaded_people:+_$loaded_people} strategy=()
+    local template=loaded_$2_$3_$4_$loaded_tickets${loaded_people:+_$loaded_people}_$loaded_shop strategy=()
     [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
     read -r admin_key loaded_ends <"$scratch/$template"
-    # Copying files is the only way before PostgreSQL 15, and the faster one since.
+    # Before PostgreSQL 15, copying files is the only way. Since then, it is the faster way.
     if "$postgres_programs/createdb" --help | grep -q -e --strategy; then strategy=(--strategy=file_copy); fi
     "$postgres_programs/createdb" -h "$scratch" -U deed -T "$template" ${strategy[@]+"${strategy[@]}"} "$1"
     DEED_DATABASE_URL=$(database_url "$1")
-    # Another copy may be further ahead, and Deed refuses a log that lacks events it has seen.
+    # Another copy may be further ahead, and Deed refuses a log that lacks events that it has seen.
     rm -rf "$DEED_DATA_DIR"
 }
 
@@ -30,6 +31,7 @@ load_template() {
     "$programs/deed" migrate >/dev/null
     "$programs/deed" project create default >/dev/null
     key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+    if [ "$loaded_shop" = yes ]; then set_up_shop; fi
     # Boundaries count from Deed's first reading of the clock.
     "$programs/deed" reconcile --only boundaries >/dev/null
     ends=$((${EPOCHREALTIME/[.,]/} / 1000 + 2000))
@@ -41,7 +43,7 @@ load_template() {
     printf '%s %s\n' "$key" "$ends" >"$scratch/$1"
 }
 
-# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: loads them by COPY, then makes the indexes.
+# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: loads the customers by COPY, then makes the indexes.
 copy_customers() {
     local events=$scratch/events.pipe rows=$scratch/rows.pipe grants=$scratch/grants.pipe readers=() reader
     loaded_sql "$1" >"$scratch/indexes.drop" <<'SQL'

@@ -1,4 +1,4 @@
-# Compares others' writes beside customers with many events, who write once a second, with the same without them.
+# Compares others' writes with and without customers with many events, who write once a second.
 # shellcheck shell=bash
 
 measure_long() {
@@ -7,7 +7,7 @@ measure_long() {
     long_calls fill "$long_customers" "$long_events"
     long_calls load 0 100 5 warm >/dev/null
     long_calls load 0 100 "$long_seconds" without >"$scratch/long.without"
-    # Nothing of them is in memory.
+    # After the restart, none of these customers is in memory.
     stop_server
     start_server
     long_calls load "$long_customers" 100 "$long_seconds" with >"$scratch/long.with"

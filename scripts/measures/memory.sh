@@ -1,4 +1,4 @@
-# The server's memory under mixed load: reads, and one request in ten a grant.
+# Measures the server's memory under mixed load. One request in ten is a grant, and the others are reads.
 # shellcheck shell=bash
 
 measure_memory() {

@@ -1,6 +1,6 @@
-# The night: compares publishing the due boundaries of many customers, one shard and two at a time, with plain batched
-# appends of the same rows to the same tables; measures its memory, and cached reads while the service publishes, alone
-# and beside a run.
+# Compares the nightly publishing of the due boundaries of many customers, one shard and two at a
+# time, with plain batched appends of the same rows to the same tables. Measures its memory, and
+# cached reads while the service publishes, alone and beside a run.
 # shellcheck shell=bash
 
 measure_night() {
@@ -44,7 +44,7 @@ night_of() {
     rm "$scratch/loaded_$1_${night_due}_${night_later}_$loaded_tickets"
 }
 
-# publish_due STORED PARALLEL: publishes as of the instant at which the first ones end.
+# publish_due STORED PARALLEL: publishes as of the instant at which the first grants end.
 publish_due() {
     local run peak=0 memory found seconds
     reconcile_boundaries --parallel "$2" --json >"$scratch/night.json" &
@@ -68,8 +68,8 @@ reconcile_boundaries() {
         --now "$(date -u -d "@$((loaded_ends / 1000)).$(printf %03d $((loaded_ends % 1000)))" +%Y-%m-%dT%H:%M:%S.%3NZ)"
 }
 
-# append_plain STORED: appends the rows just written to another copy of the same tables, in batches of the same size,
-# and prints the seconds; the database does it alone, so that a client costs nothing.
+# append_plain STORED: appends the rows just written to another copy of the same tables, in batches of
+# the same size, and prints the seconds. The database works alone, so that a client costs nothing.
 append_plain() {
     loaded_database plain "$1" "$night_due" "$night_later"
     loaded_sql -c "create table plain_rows as select 0::bigint as place, e.* from deed.events as e limit 0" plain
@@ -136,7 +136,7 @@ read_meanwhile() {
     stop_server
 }
 
-# is_due: whether a due boundary is not published.
+# is_due: whether a due boundary has not been published.
 is_due() {
     [ "$(loaded_sql -c "select exists (select from deed.customers where next_boundary_at <= $loaded_ends)" night)" = t ]
 }

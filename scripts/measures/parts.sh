@@ -1,9 +1,9 @@
-# The baseline for evidence: the sum of its parts. Deed cannot accept a piece faster than a machine receives its body,
-# verifies its signature and writes its rows, one after the other.
+# The baseline for evidence is the sum of its parts. Deed cannot accept a piece faster than a
+# machine receives its body, verifies its signature and writes its rows, one after the other.
 # shellcheck shell=bash
 
-# start_parts KIND: starts the bare server that gives the answer to that kind of evidence, and makes a database with
-# Deed's tables for the same rows. Deed must have accepted a piece of that kind already.
+# start_parts KIND: starts the bare server that gives the answer to that kind of evidence, and makes a
+# database with Deed's tables for the same rows. Deed must already have accepted a piece of that kind.
 start_parts() {
     local kind=$1 path
     case $kind in
@@ -38,7 +38,7 @@ parts_sql() {
     "$postgres_programs/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$scratch" -U deed -d "$database" "$@"
 }
 
-# sum_of_parts KIND SECONDS: pieces a second, if each part took only its minimum.
+# sum_of_parts KIND SECONDS: pieces per second, if each part took only its minimum.
 sum_of_parts() {
     local posts verifications rows
     posts=$(load post 64 "$2" "http://127.0.0.1:$bare_port" "$scratch/parts.body")
@@ -51,8 +51,8 @@ sum_of_parts() {
     printf '%s %s %s\n' "${posts% *}" "$verifications" "$rows" >>"$scratch/parts.$1"
 }
 
-# rows_rate KIND SECONDS: the pieces whose rows plain statements write in a second, pipelined, over Deed's number of
-# connections for commits, in batches of Deed's size.
+# rows_rate KIND SECONDS: the number of pieces whose rows plain statements write in a second. They
+# are pipelined over Deed's number of connections for commits, in batches of Deed's size.
 rows_rate() {
     local batch script=$scratch/parts.$1.sql
     batch=$(batch_size)
@@ -64,7 +64,7 @@ rows_rate() {
         awk -v batch="$(grep -c 'into deed.events' "$script")" '/^tps = / { print $3 * batch }'
 }
 
-# The mean number of commands that Deed commits together.
+# Prints the mean number of commands that Deed commits together.
 batch_size() {
     local size
     size=$(awk -v sum="$(server_metric deed_commit_batch_size_sum)" -v count="$(server_metric deed_commit_batch_size_count)" \
@@ -75,8 +75,8 @@ batch_size() {
     printf '%s' "$size"
 }
 
-# sample_rows KIND COUNT: statements that insert the rows of the newest such piece COUNT times, each time
-# with new names.
+# sample_rows KIND COUNT: statements that insert the rows of the newest piece of that kind COUNT
+# times, each time with new names.
 sample_rows() {
     local number row
     row=$(parts_sql deed -v "kind=$1" -f "$root/scripts/measures/parts.sql")

@@ -1,5 +1,5 @@
 -- Statements that insert the rows of the newest piece of evidence of a kind again, with new names where a
--- key needs them. The variable kind is the kind: transactions or notifications.
+-- key needs them. The variable `kind` is transactions or notifications.
 with newest as (
     select e.*
     from deed.events as e
@@ -33,7 +33,7 @@ select format(
             when key = 'customer' then '''buyer-'' || nextval(''plain'')'
             when key = 'original' then 'nextval(''plain'')::text'
             when name = 'evidence' and key = 'digest' then 'sha256(nextval(''plain'')::text::bytea)'
-            -- pgbench takes a colon for the beginning of a variable's name, even within a string.
+            -- pgbench takes a colon as the beginning of a variable's name, even within a string.
             when value like '%:%' then $$U&'$$ || replace(
                 replace(replace(value, $$\$$, $$\\$$), $$'$$, $$''$$), ':', $$\003A$$) || $$'$$
             else quote_nullable(value)

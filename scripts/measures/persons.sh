@@ -1,19 +1,21 @@
-# Work about people: pages of the trail with many acts of people among many events; merges of a customer with 1,000
-# purchases, and others' writes and reads meanwhile; reads while Deed records uses of keys; and, if DEED_BENCH_OTHER has
-# the programs of another build, reads of customers who never merged, compared with that build.
+# Measures work about people: pages of the trail with many acts of people among many events; merges
+# of a customer with 1,000 purchases, and others' writes and reads meanwhile; and reads while Deed
+# records uses of keys. If DEED_BENCH_OTHER has the programs of another build, also compares reads
+# of customers who never merged with that build.
 # shellcheck shell=bash
 
 persons_purchases=1000
-# The number of keys newly used in a round. Its reads last long enough for Deed to write these uses meanwhile.
+# The number of keys first used in a round. The round's reads last long enough for Deed to write these uses.
 persons_keys=20 persons_use_seconds=6
 
 measure_persons() {
     local key=$admin_key database=$DEED_DATABASE_URL url
     stop_server
-    loaded_tickets=$((persons_events / 20)) loaded_people=$persons_acts
+    loaded_tickets=$((persons_events / 20)) loaded_people=$persons_acts loaded_shop=yes
     loaded_database persons "$persons_events" 0 0
     loaded_tickets=0 loaded_people=
     mint_evidence "$persons_purchases" --apart yes
+    loaded_shop=no
     start_shop
     read_trail
     warm_answers 0 10000
@@ -60,7 +62,7 @@ merge_beside() {
     local round alone beside
     python3 "$root/scripts/measures/persons.py" buy "$port" "$admin_key" "$scratch/evidence" "$persons_purchases" ||
         fail "nothing was bought"
-    # The first merge of a customer reads data that later ones find in memory.
+    # The first merge of a customer reads data that later merges find in memory.
     python3 "$root/scripts/measures/persons.py" merge "$port" "$admin_key" 0.1 "$scratch/persons.merge" || fail "nothing was merged"
     load grant 32 1 "$url" warm-persons >/dev/null
     for ((round = 1; round <= rounds; round++)); do
@@ -80,7 +82,7 @@ merge_beside() {
     note_multiple persons.merge.reads.p99 ms 2 "$scratch/persons.reads"
 }
 
-# One merge or undo after the other, as long as the load lasts.
+# Does one merge or undo after another, as long as the load lasts.
 begin_merges() {
     python3 "$root/scripts/measures/persons.py" merge "$port" "$admin_key" $((seconds + 1)) "$scratch/persons.merge" &
     merging=$!

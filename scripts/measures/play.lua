@@ -1,4 +1,4 @@
--- Hands in purchase tokens of Google Play, each once and for another customer.
+-- Submits purchase tokens of Google Play, each once and for another customer.
 -- Arguments: the beginning of the tokens, and how many apps take turns.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")

@@ -1,8 +1,8 @@
-# Measures how fast purchases of Google Play are taken in when Google answers in 20 ms, beside what an app's places at
-# the store allow; and what calls that wait for a silent Google cost in memory and in cached reads.
+# Measures how fast Deed accepts purchases of Google Play if Google answers in 20 ms, beside what an app's places at
+# the store allow. Also measures what calls that wait for a silent Google cost in memory and in cached reads.
 # shellcheck shell=bash
 
-# How many questions of an app are on their way at once (Sources/Outbound/Courier.swift).
+# How many of an app's questions are in progress at once (Sources/Outbound/Courier.swift).
 play_places=4
 play_milliseconds=20
 
@@ -12,12 +12,12 @@ measure_play() {
     start_play
     set_up_play
     url="http://127.0.0.1:$port"
-    # Google's own limit of 3,000 questions a minute would be met, not Deed's.
-    # A burst of its budgets lasts longer than this pause.
+    # Otherwise the run would meet Google's own limit of 3,000 questions a minute, not Deed's. A
+    # burst of its budgets lasts longer than this pause.
     loaded_sql deed <<<'delete from deed.store_budgets \watch 0.5' >/dev/null 2>&1 &
     lifting=$!
     owned_processes+=("$lifting")
-    # Twice as many clients as places: what is under way at the end of a round is not counted.
+    # Twice as many clients as places, because questions in progress at the end of a round do not count.
     load play 8 2 "$url" "warm-" 1 >/dev/null
     for ((round = 1; round <= rounds; round++)); do
         printf '%s %s\n' "$(load play 8 "$seconds" "$url" "t$round-" 1 | cut -d' ' -f1)" \
@@ -43,7 +43,7 @@ measure_play() {
     note_multiple play.reads ms 2 "$scratch/play.reads"
 }
 
-# The fake Google; sets $play_port.
+# Starts the fake Google. Sets $play_port.
 start_play() {
     local tries
     python3 "$root/scripts/measures/play.py" "$play_milliseconds" >"$scratch/play.port" &
@@ -52,7 +52,7 @@ start_play() {
     play_port=$(cat "$scratch/play.port")
 }
 
-# Two apps whose store the fake is, and what they sell.
+# Sets up two apps whose store is the fake, and what they sell.
 set_up_play() {
     local app
     openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out "$scratch/play.pem" 2>/dev/null ||

@@ -1,4 +1,4 @@
--- Posts the body in a file, again and again. Arguments: the file.
+-- Posts the body in a file, again and again. Argument: the file.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

@@ -1,4 +1,4 @@
--- Gives the customers reader-FIRST, reader-FIRST+1, ... a grant each. Argument: FIRST.
+-- Gives each of the customers reader-FIRST, reader-FIRST+1, ... a grant. Argument: FIRST.
 local folder = debug.getinfo(1, "S").source:match("^@(.*/)")
 dofile(folder .. "requests.lua")
 

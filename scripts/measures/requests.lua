@@ -1,5 +1,5 @@
 -- Code that the loads share: the requests, and the line of figures at the end.
--- There is no function `response`: it would cost more than everything else. wrk itself counts the errors.
+-- There is no function `response`, because it would cost more than everything else. wrk itself counts the errors.
 local key = os.getenv("DEED_BENCH_KEY")
 
 local bearer = { ["Authorization"] = "Bearer " .. key }
@@ -9,7 +9,7 @@ function read_request(customer, query)
       "GET", "/v1/customers/" .. customer .. "/entitlements" .. (query or ""), bearer)
 end
 
--- `names` are JSON strings with commas between.
+-- `names` consists of JSON strings with commas between them.
 function query_request(names)
    return wrk.format("POST", "/v1/entitlements/query", {
       ["Authorization"] = bearer["Authorization"],
@@ -17,7 +17,7 @@ function query_request(names)
    }, '{"customers":[' .. names .. "]}")
 end
 
--- Written by hand, because wrk.format takes a good part of an answer's time.
+-- Written by hand, because wrk.format takes much of an answer's time.
 function post(path, header, body)
    return "POST " .. path .. " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " .. key
       .. "\r\nContent-Type: application/json\r\n" .. header .. "Content-Length: " .. #body
@@ -42,9 +42,9 @@ end
 
 function done(summary, latency)
    local errors = summary.errors
-   io.write(string.format("figures %.1f %.2f %d %d %.3f\n",
+   io.write(string.format("figures %.1f %.2f %d %d %.3f %.2f\n",
       summary.requests / (summary.duration / 1e6), latency:percentile(99) / 1000,
       summary.requests,
       errors.connect + errors.read + errors.write + errors.status + errors.timeout,
-      latency:percentile(50) / 1000))
+      latency:percentile(50) / 1000, latency.max / 1000))
 end

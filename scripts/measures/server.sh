@@ -1,7 +1,7 @@
 # The measured server, and the load on it.
 # shellcheck shell=bash
 
-# Brings the schema up and makes the keys; leaves a server running.
+# Creates the schema and the keys, and leaves a server running.
 prepare_server() {
     DEED_DATABASE_URL=$(database_url deed)
     export DEED_DATABASE_URL DEED_DATA_DIR="$scratch/deed"
@@ -17,7 +17,7 @@ set_up_database() {
     [ -n "$admin_key" ] || fail "no key was made"
 }
 
-# Starts `deed serve`; sets $server, $port, and $ready_ms, the time to the first 200 of /readyz.
+# Starts `deed serve`. Sets $server, $port, and $ready_ms, the time to the first 200 of /readyz.
 start_server() {
     local before=${EPOCHREALTIME/[.,]/} log=$scratch/serve.log
     : >"$log"
@@ -42,7 +42,7 @@ stop_server() {
     wait "$server" 2>/dev/null || true
 }
 
-# Asks over a socket of the shell: starting a client would take longer than the answer.
+# Uses a socket of the shell, because starting a client would take longer than the answer.
 is_ready() {
     local line
     exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
@@ -52,10 +52,10 @@ is_ready() {
     [[ "$line" == *" 200 "* ]]
 } 2>/dev/null
 
-# The server's resident memory in megabytes.
+# Prints the server's resident memory in megabytes.
 server_memory() { awk '/^VmRSS:/ { printf "%.1f\n", $2 / 1024 }' "/proc/$server/status"; }
 
-# The same in bytes.
+# Prints the server's resident memory in bytes.
 server_bytes() { awk '/^VmRSS:/ { print $2 * 1024 }' "/proc/$server/status"; }
 
 # Gives each of the customers reader-0 to reader-9999 a grant.
@@ -70,21 +70,23 @@ grant_readers() {
         fail "cannot make the customers to read"
 }
 
-# load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests a second and the 99th
-# percentile in milliseconds; leaves the median in the file p50. Anything but a 2xx fails the bench.
+# load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests per second and the 99th
+# percentile in milliseconds. Leaves the median and the slowest in the files p50 and slowest. Anything but a
+# 2xx fails the bench.
 load() {
-    local script=$1 connections=$2 duration=$3 url=$4 line rate p99 answered wrong
+    local script=$1 connections=$2 duration=$3 url=$4 line rate p99 answered wrong p50 slowest
     shift 4
     line=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c"$connections" -d"${duration}s" --timeout 10s \
         -s "$root/scripts/measures/$script.lua" "$url" -- "$@" | grep '^figures ') ||
         fail "wrk gave no figures"
-    read -r _ rate p99 answered wrong p50 <<<"$line"
+    read -r _ rate p99 answered wrong p50 slowest <<<"$line"
     [ "$wrong" -eq 0 ] || fail "$wrong of $answered requests of $script failed; see the server's log: $(tail -n 3 "$scratch/serve.log")"
     printf '%s\n' "$p50" >"$scratch/p50"
+    printf '%s\n' "$slowest" >"$scratch/slowest"
     printf '%s %s\n' "$rate" "$p99"
 }
 
-# baseline SCRIPT CLIENTS SECONDS: prints pgbench's transactions a second.
+# baseline SCRIPT CLIENTS SECONDS: prints pgbench's transactions per second.
 baseline() {
     pgbench_baseline -n -M prepared -c "$2" -j 2 -T "$3" -f "$root/scripts/measures/$1.sql" baseline |
         sed -n 's/^tps = \([0-9.]*\).*/\1/p'

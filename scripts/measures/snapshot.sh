@@ -1,4 +1,4 @@
-# Compares grants while another session holds an old snapshot, as a dump or an analyst does, with grants before that.
+# Compares grants while another session holds an old snapshot, like a dump or an analyst, with grants before that.
 # shellcheck shell=bash
 
 measure_snapshot() {

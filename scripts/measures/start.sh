@@ -1,4 +1,4 @@
-# How soon a server is ready on an existing database, and its memory without clients.
+# Measures how soon a server is ready on an existing database, and its memory without clients.
 # shellcheck shell=bash
 
 measure_start() {

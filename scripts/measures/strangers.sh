@@ -1,9 +1,9 @@
 # Measures honest writes and submissions beside each attack by strangers, on few and many connections, and beside the
-# same number of connections that ask /healthz.
+# same number of connections that request /healthz.
 # shellcheck shell=bash
 
-# Answers a second for one of four honest callers: the reciprocal of the median time. The server already knows the
-# store: a genuine notification came from its address.
+# Measures answers per second for one of four honest callers: the reciprocal of the median time. The
+# server already knows the store, because a genuine notification came from its address.
 measure_strangers() {
     local attack connections calm besieged place
     local honest=(writes submissions notifications)
@@ -41,8 +41,8 @@ mint_strangers_evidence() {
     used_transactions=${used_transactions:-0}
 }
 
-# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller completes in a
-# second meanwhile. A refused call fails the bench.
+# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller
+# completes per second meanwhile. A refused call fails the bench.
 honest_pace() {
     local writes submissions attacking length=$((3 * seconds + 2))
     attack_with "$1" "$2" "$length" &
@@ -58,7 +58,8 @@ honest_pace() {
     printf '%s %s %s\n' "$writes" "$submissions" "$(awk '{ print 1000 / $1 }' "$scratch/p50")"
 }
 
-# next_evidence KIND: where the next of that kind begins; kept in a file, because callers run in separate shells.
+# next_evidence KIND: where the next evidence of that kind begins. Kept in a file, because callers run in separate
+# shells.
 next_evidence() {
     local used
     used=$(cat "$scratch/strangers.used.$1" 2>/dev/null || printf 0)

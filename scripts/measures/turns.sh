@@ -1,5 +1,5 @@
-# Compares grants, transactions and reads of two builds, in turns: of this one, and of the one with its programs in the
-# folder DEED_BENCH_OTHER.
+# Compares grants, transactions and reads of two builds, in turns: this build, and the build in the folder
+# DEED_BENCH_OTHER.
 # shellcheck shell=bash
 
 measure_turns() {
@@ -23,8 +23,8 @@ measure_turns() {
     start_server
 }
 
-# start_side NAME PROGRAMS TRANSACTIONS: a server of that build, with a shop and a separate database. Mints that many
-# transactions; without any, the server believes those minted before.
+# start_side NAME PROGRAMS TRANSACTIONS: starts a server of that build, with a shop and a separate
+# database. Mints that many transactions. Without any, the server accepts those minted before.
 start_side() {
     "$postgres_programs/createdb" -h "$scratch" -U deed "side_$1"
     programs=$2 DEED_DATABASE_URL=$(database_url "side_$1") DEED_DATA_DIR=$scratch/side.$1

@@ -1,5 +1,5 @@
-# Measures how soon after its commit Deed first sends an event, at 1,000 events a second; grants at their highest rate
-# beside an endpoint that gets 1,000 a second; and the memory of 100,000 waiting messages.
+# Measures how soon after its commit Deed first sends an event, at 1,000 events per second. Also measures grants at
+# their highest rate beside an endpoint that gets 1,000 per second, and the memory of 100,000 waiting messages.
 # shellcheck shell=bash
 
 measure_webhooks() {
@@ -20,12 +20,12 @@ measure_webhooks() {
         printf '%s %s\n' "${beside%% *}" "${alone%% *}" >>"$scratch/webhooks.grants"
     done
     note_rounds webhooks.grants 1/s 0.8 "$scratch/webhooks.grants"
-    # A new endpoint, which begins with the next event.
+    # Makes a new endpoint, which begins with the next event.
     webhook_call DELETE "/$id" >/dev/null
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
     paced_attempts "$((seconds * 10))" >"$scratch/webhooks.first"
     note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
-    # The same beside an endpoint with a failing receiver.
+    # Does the same beside an endpoint with a failing receiver.
     for ((round = 1; round <= 3; round++)); do
         alone=$(paced_attempts "$((seconds * 4))")
         sick=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sick_port/\",\"types\":[\"grant.given\"]}")
@@ -48,7 +48,7 @@ measure_webhooks() {
     note_limit webhooks.memory MB 50 "$scratch/webhooks.memory"
 }
 
-# start_sink [sick]: a receiver on sink_port that records arrivals in the file arrivals, or arrivalssick.
+# start_sink [sick]: starts a receiver on sink_port that records arrivals in the file arrivals, or arrivalssick.
 start_sink() {
     local tries
     : >"$scratch/sink.port"
@@ -58,7 +58,7 @@ start_sink() {
     sink_port=$(cat "$scratch/sink.port")
 }
 
-# paced_attempts SECONDS: the p99 from a grant's commit to its first arrival, at 1,000 grants a second.
+# paced_attempts SECONDS: the p99 from a grant's commit to its first arrival, at 1,000 grants per second.
 paced_attempts() {
     local start
     start=$(date +%s%3N)
@@ -71,7 +71,7 @@ paced_attempts() {
             where e.type = 'grant.given' and e.recorded_at >= $start" webhooks
 }
 
-# webhook_call METHOD PATH [BODY]: the id in the answer.
+# webhook_call METHOD PATH [BODY]: prints the id in the answer.
 webhook_call() {
     curl -fsS -X "$1" -H "Authorization: Bearer $admin_key" --data "${3:-}" "http://127.0.0.1:$port/v1/webhooks$2" |
         sed -n 's/.*"id":"\(wh_[a-z0-9]*\)".*/\1/p'

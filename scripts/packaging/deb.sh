@@ -6,7 +6,7 @@ maintainer=${DEED_MAINTAINER:-The Deed authors <deed@example.org>}
 
 make_deb() {
     make_package deed "entitlement and subscription state service" "postgresql, curl" <<'TEXT'
-Deed keeps who may use what, until when, and why. It proves what the App
+Deed records who may use what, until when, and why. It proves what the App
 Store signed, records it as events that never change, and answers back ends
 over HTTP.
 TEXT
@@ -16,7 +16,7 @@ by a clock that a test moves or at the pace of the sandbox.
 TEXT
 }
 
-# make_package NAME SUMMARY RECOMMENDED, and its description on standard input.
+# make_package NAME SUMMARY RECOMMENDED: makes a package, with its description on standard input.
 make_package() {
     local name=$1 summary=$2 recommended=$3 tree=$scratch/$1 description
     description=$(sed 's/^/ /')
@@ -55,14 +55,15 @@ changelog() {
         "$1" "$version" "$version" "$commit" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 }
 
-# The parts that only the service's package has: units, settings, and the scripts of the installation.
+# Adds the parts that only the service's package has: units, settings, and the scripts of the installation.
 lay_service() {
     local tree=$1 name
     for name in deed.service deed-{reconcile,backup}.{service,timer}; do
         mkdir -p "$tree/usr/lib/systemd/system"
         unit "$name" /usr/bin >"$tree/usr/lib/systemd/system/$name"
     done
-    # Copied to /etc/deed by the first installation and not owned by the package: `deed setup` writes it.
+    # The first installation copies this to /etc/deed. The package does not own the copy, because `deed setup` writes
+    # it.
     install -D -m 644 "$root/scripts/packaging/environment" "$tree/usr/share/deed/environment"
     cp -r "$root/deploy/monitoring" "$root/deploy/proxies" "$tree/usr/share/deed/"
     find "$tree/usr/share/deed" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +

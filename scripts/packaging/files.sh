@@ -14,33 +14,33 @@ lay() {
     if [ "$program" = deed ]; then lay_pages "$folder/share/doc/deed"; fi
 }
 
-# The pages that messages and units name: lay_pages FOLDER
+# Writes the pages that messages and units name: lay_pages FOLDER
 lay_pages() {
     mkdir -p "$1/docs"
     install -m 644 "$root"/docs/*.md "$1/docs/"
     cp -r "$root/docs/examples" "$1/docs/"
 }
 
-# A unit of deploy/ for a program in that folder: unit NAME FOLDER
+# Prints a unit of deploy/ for a program in that folder: unit NAME FOLDER
 unit() { sed "s|/usr/local/bin/deed|$2/deed|" "$root/deploy/$1"; }
 
-# The text of LICENSE, or a sentence that Deed has none.
+# Prints the text of LICENSE, or a sentence that Deed has none.
 license_text() {
     if [ -f "$root/LICENSE" ]; then cat "$root/LICENSE"; else
         echo "No license was chosen for Deed. Without one, its authors keep all rights."
     fi
 }
 
-# Gives every file below a folder the same time, so that the same contents make the same bytes.
+# Gives every file below a folder the same time, so that equal contents make equal bytes.
 settle_times() { find "$1" -depth -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
 
-# A tar of a folder whose bytes depend only on its contents: plain_tar FOLDER >FILE
+# Makes a tar of a folder whose bytes depend only on its contents: plain_tar FOLDER >FILE
 plain_tar() {
     tar --create --directory="$1" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --format=posix --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime .
 }
 
-# The distribution's packages of the libraries that the program is linked with.
+# Prints the distribution's packages of the libraries that the program is linked with.
 dependencies() {
     command -v dpkg-shlibdeps >/dev/null || { "$root/scripts/install-packages" dpkg-dev; } >&2
     local at=$scratch/shlibdeps

@@ -32,7 +32,7 @@ make_image() {
     say "made $name.oci.tar"
 }
 
-# The names of the packages with the libraries that both programs need.
+# Prints the names of the packages with the libraries that both programs need.
 image_packages() {
     { dependencies "$programs/deed"; echo ', '; dependencies "$programs/deed-practice"; } | tr -d '\n' | tr ',' '\n' |
         sed -e 's/(.*//' -e 's/ //g' | grep . | sort -u | paste -sd, | sed 's/$/,ca-certificates/'

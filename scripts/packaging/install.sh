@@ -18,7 +18,7 @@ Deed needs PostgreSQL 14 or newer: a server of your own, or the programs of one 
 TEXT
 }
 
-# scripts/package fills this in for a signed release.
+# scripts/package fills in this key for a signed release.
 release_key=''
 
 say() { printf '%s\n' "$*"; }
@@ -46,7 +46,7 @@ case $key in
 '' | /*) ;;
 *) key=$PWD/$key ;;
 esac
-# The list of everything that this script made: files by name, folders with a slash at the end.
+# The list of everything that this script made: files by name, and folders with a slash at the end.
 list=$prefix/lib/deed/installed-files
 
 if [ -n "$remove" ]; then
@@ -54,7 +54,7 @@ if [ -n "$remove" ]; then
     grep -v '/$' "$list" | while IFS= read -r file; do rm -f "$prefix/$file"; done
     folders=$(grep '/$' "$list" | sort -ru)
     rm -f "$list"
-    # The deepest first; a folder with other files stays.
+    # Removes the deepest folders first. A folder with other files stays.
     printf '%s\n' "$folders" | while IFS= read -r folder; do
         rmdir "$prefix/${folder#./}" 2>/dev/null || true
     done
@@ -82,7 +82,7 @@ sha256sum --check --strict --quiet SHA256SUMS >"$scratch/digests" 2>&1 || {
 }
 
 missing=$(ldd bin/deed 2>&1 | sed -n -e 's/^[[:space:]]*\(.*\) => not found$/\1/p' -e 's/.*\(version `[^ ]*\x27 not found\).*/\1/p' | sort -u | paste -sd ' ' -)
-[ -z "$missing" ] || fail "this system lacks: $missing. On Debian and Ubuntu: apt-get install libpq5 libssl3 libmicrohttpd12 libcurl4 libjemalloc2"
+[ -z "$missing" ] || fail "this system lacks: $missing. On Debian and Ubuntu: apt-get install libpq5 libssl3 libmicrohttpd12 libcurl4 libqrencode4 libjemalloc2"
 
 cut -c67- SHA256SUMS | grep -E '^(bin|share)/' >"$scratch/files"
 if [ "$(id -u)" -eq 0 ]; then cut -c67- SHA256SUMS | grep -E '^lib/systemd/' >>"$scratch/files" || true; fi

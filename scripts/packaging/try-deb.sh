@@ -16,7 +16,7 @@ try_deb() {
     [ -n "$tried" ] || fail "no system could be made to try the package in; see the lines above"
 }
 
-# The earlier package: the given one, or this one under an older number.
+# Finds the earlier package: the given one, or this one under an older number.
 before_package() {
     if [ -n "$before" ]; then return; fi
     dpkg-deb --raw-extract "$package" "$scratch/before"
@@ -34,7 +34,7 @@ make_system() {
     sources=$(apt_sources "$1")
     [ -n "$sources" ] || return 1
     mmdebstrap --quiet --variant=minbase --mode=root --skip=cleanup/apt/lists "$1" "$scratch/$1" <<<"$sources" >&2 || return 1
-    # Packages start no servers there.
+    # Packages start no servers in that system.
     printf '#!/bin/sh\nexit 101\n' >"$scratch/$1/usr/sbin/policy-rc.d"
     chmod 755 "$scratch/$1/usr/sbin/policy-rc.d"
     mkdir "$scratch/$1/packages"
@@ -42,7 +42,7 @@ make_system() {
     cp "$package" "$scratch/$1/packages/deed.deb"
 }
 
-# Runs a script in a system: inside FOLDER net|alone SCRIPT. With `alone` it reaches only its own machine.
+# Runs a script in a system: inside FOLDER net|alone SCRIPT. With `alone`, it reaches only its own machine.
 inside() {
     local folder=$1 network=() up=:
     if [ "$2" = alone ]; then network=(--net) up='ip link set lo up'; else
@@ -54,7 +54,7 @@ inside() {
             bash -euo pipefail -c \"\$1\"" bash "$3"
 }
 
-# The size of a system on disk, without downloaded packages and databases.
+# Prints the size of a system on disk, without downloaded packages and databases.
 size() { du -sk --exclude=var/cache --exclude=var/lib/apt --exclude=var/lib/deed/postgres --exclude=packages "$1" | cut -f1; }
 
 install_line='apt-get install -y -q --no-install-recommends --allow-downgrades -o Dpkg::Use-Pty=0'
@@ -106,7 +106,7 @@ try_removal() {
     say "$name: purged; the data stays, and the last line says where"
 }
 
-# An earlier package takes over the remaining data; then this one replaces it, goes back and returns.
+# An earlier package takes over the remaining data. Then this package replaces it, goes back and returns.
 try_upgrade() {
     local name=$1 folder=$2 step
     for step in before deed before deed; do
@@ -115,7 +115,8 @@ try_upgrade() {
         inside "$folder" alone "deed setup --yes --json >/var/tmp/setup.json; $(read_script)" >&2 ||
             fail "$name: no read with the package $step"
     done
-    # At the first setup everything existed except the settings, which the purge had removed; later everything existed.
+    # At the first setup, everything existed except the settings, which the purge had removed. Later, everything
+    # existed.
     python3 - "$folder/var/tmp/setup.json" <<'CODE' || fail "$name: setup made something a second time"
 import json, sys
 states = [step["state"] for step in json.load(open(sys.argv[1]))["steps"]]
@@ -124,7 +125,7 @@ CODE
     say "$name: upgraded from $(dpkg-deb --field "$before" Version) to $version with its data, back, and again"
 }
 
-# If systemd runs, setup starts the service. Here a stand-in records the calls.
+# If systemd runs, setup starts the service. Here, a stand-in records the calls.
 try_service() {
     local name=$1 folder=$2 words
     # shellcheck disable=SC2016

@@ -22,7 +22,7 @@ try_image() {
     say "the image serves as the user deed on a read-only root: $(du -h "$archive" | cut -f1) as a file"
 }
 
-# Runs the command of the image's configuration on its root: serve_image ROOT CONFIG SOCKETS
+# Runs the command in the image's configuration on its root: serve_image ROOT CONFIG SOCKETS
 serve_image() {
     local folder=$1 port user
     user=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["config"]["User"])' "$2")

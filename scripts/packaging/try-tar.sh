@@ -1,4 +1,4 @@
-# Sourced by scripts/try-packages: the tar file as an ordinary user installs it, in an empty system.
+# Sourced by scripts/try-packages: installs the tar file as an ordinary user does, in an empty system.
 # shellcheck shell=bash disable=SC2154
 
 try_tar() {

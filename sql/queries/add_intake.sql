@@ -1,5 +1,5 @@
--- If evidence is already waiting and now comes with an order that it did not name before, it gets that
--- order. Its new revision makes a worker who took it without the order leave it to the next worker.
+-- If evidence is already waiting and is sent again with an order, the waiting item gets that order. Its
+-- new revision makes a worker who took it without the order leave it to the next worker.
 -- 1 id, 2 project, 3 purpose, 4 customer, 5 order, 6 environment, 7 kind, 8 app, 9 digest, 10 evidence,
 -- 11 now, 12 most items, 13 most bytes
 with named as (
@@ -24,7 +24,7 @@ added as (
     ) as queue
     where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
         and not exists (select from named)
-    -- Another sender may have just added it.
+    -- Another sender may have just added the same evidence.
     on conflict (project, digest, purpose, environment, (coalesce(customer, ''))) where state = 'waiting'
     do update set order_id = excluded.order_id, revision = waiting.revision + 1
         where waiting.order_id is null and excluded.order_id is not null

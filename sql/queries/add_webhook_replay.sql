@@ -14,7 +14,7 @@ with forgotten as (
         select count(*) from {schema}.webhook_replays
         where project = $1 and webhook = $2 and not is_over
     )
-    -- Keeps the digest. Of two simultaneous requests, the first one counts.
+    -- Keeps the digest. If two requests arrive at once, the first one wins.
     on conflict (project, webhook, replay) do update set replay = excluded.replay
     returning r.digest
 )

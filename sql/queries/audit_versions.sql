@@ -15,7 +15,7 @@ full join (
     group by project, environment, customer
 ) as e using (project, environment, customer)
 where e.last is distinct from e.count
-    -- A project's own stream has no such row.
+    -- A project's own stream has no row in `customers`.
     or (c.version is distinct from e.last and customer <> '$project/')
 order by project, environment, customer
 limit 100

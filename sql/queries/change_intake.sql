@@ -1,11 +1,10 @@
 -- 1 id, 2 expected revision, 3 state, 4 tries, 5 next try, 6 code, 7 sentence, 8 results, 9 actor,
 -- 10 reason, 11 ticket, 12 now.
--- If the row already has these values, it counts as changed: the reply that said so may have been
--- lost.
+-- A row that already has these values counts as changed, because the reply to an earlier attempt may have been lost.
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
-        -- No evidence is kept about an erased purchase.
+        -- Evidence about an erased purchase is deleted.
         evidence = case when $6 = 'purchase_erased' then '\x00'::bytea else evidence end,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1
@@ -18,7 +17,7 @@ unchanged as (
         and next_try_at = coalesce($5, next_try_at)
         and (code, sentence, results, actor, reason, ticket, changed_at)
             is not distinct from ($6, $7, $8, $9, $10, $11, $12)
-    -- As in find_added_intake.
+    -- Locks the row, as in find_added_intake.
     for update
 )
 select revision from changed

@@ -1,10 +1,10 @@
 -- 1 delete items that ended before this instant, 2 limit, 3 the lease's name, 4 its fence
 with held as materialized (
-    -- Keeps other instances from taking over until the transaction ends.
+    -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share
 )
 delete from {schema}.intake where id = any (
-    -- An array, so that it is computed once, as in take_intake.
+    -- An array is computed only once, as in take_intake.
     array(
         select id from {schema}.intake
         where state <> 'waiting' and changed_at < $1 and exists (select from held)

@@ -1,6 +1,6 @@
 -- Revokes CONNECT from PUBLIC and from deed_service, which all databases of the cluster share, and
--- grants it to the single login that serves this database. If everyone could connect before, logins
--- that own objects or have rights in this database still can.
+-- grants it to the one login that serves this database. If PUBLIC had the right before, logins that own
+-- objects or have rights in this database keep it.
 do $$
 declare
     service constant text := nullif(current_setting('deed_migration.service_login'), '');

@@ -1,9 +1,11 @@
--- 1 project, 2 environment, 3 and 4 two instants
+-- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7; 8 and 9 two instants
 -- How many customers have access to each entitlement at the first instant, and at the second.
-select e.key, count(*) filter (where e.value::int8multirange @> $3::bigint),
-    count(*) filter (where e.value::int8multirange @> $4::bigint)
+select c.project, c.environment, e.key, count(*) filter (where e.value::int8multirange @> $8::bigint),
+    count(*) filter (where e.value::int8multirange @> $9::bigint)
 from {schema}.customers as c
 cross join lateral jsonb_each_text(c.runs) as e
-where c.project = $1::text and c.environment = $2::text and not starts_with(c.customer, '$unclaimed/')
-group by e.key
-order by e.key
+where c.shard = $1::smallint
+    and (c.customer, c.project, c.environment) > ($2::text, $3::text, $4::text)
+    and (c.customer, c.project, c.environment) <= ($5::text, $6::text, $7::text)
+    and not starts_with(c.customer, '$unclaimed/')
+group by c.project, c.environment, e.key

@@ -1,4 +1,4 @@
--- The number of questions, and the number of those about histories with known gaps.
+-- The number of questions, and the number of questions about histories with known gaps.
 -- 1 project, 2 store, 3 app
 select environment, count(*), count(obstacle)
 from {schema}.history_questions

@@ -1,6 +1,6 @@
 -- 1 project
--- How many purchases wait, and how many of these, or of other customers' purchases, have a token
--- that a customer has now.
+-- The number of waiting purchases, and how many of these, or of other customers' purchases, have a
+-- token that now belongs to a customer.
 select count(*), count(*) filter (
     where exists (
         select from {schema}.unclaimed_tokens as w

@@ -1,5 +1,5 @@
--- Counts one more sign-in attempt for a name, and returns how many there were since its first one.
--- A count whose time is over starts again. Other expired counts are deleted, a few at a time.
+-- Counts one more sign-in attempt for a name, and returns the number of attempts since its first one.
+-- An expired count starts again. Other expired counts are deleted, a few at a time.
 -- 1 name as a digest, 2 now, 3 counts that began before this instant are over,
 -- 4 which name is tried from an address, or null
 with old as (

@@ -17,7 +17,7 @@ function as (
     from pg_proc as p join schema as s on p.pronamespace = s.oid
     where p.prokind in ('f', 'p')
 ),
--- Servers format the same expression in different ways.
+-- Different servers format the same expression in different ways.
 written as (
     select name, regexp_replace(
         pg_get_viewdef(oid), '(\m[a-z_]+\.(?=[a-z_"]))|[\s()"]', '', 'g') as text

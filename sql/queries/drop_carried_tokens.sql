@@ -1,4 +1,4 @@
--- For purchases that left their holder, or stay with it whatever their tokens say.
+-- Deletes the tokens of purchases that left their holder, or that stay whatever their tokens say.
 -- 1 projects, 2 environments, 3 customers, 4 stores, 5 originals
 delete from {schema}.carried_tokens as c
 using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])

@@ -1,4 +1,4 @@
--- Erases data outside the tables that follow from the log, and lists what must be emptied later.
+-- Erases data outside the tables that follow from the log, and lists the events to empty later.
 -- Runs after the events are written and before the purchases are removed.
 -- 1 shards, 2 projects, 3 environments, 4 customers
 with gone as (
@@ -9,7 +9,7 @@ with gone as (
     from gone
     join {schema}.purchases as p using (shard, customer, project, environment)
     union
-    -- The former names of a purchase: a token's name leads to each of them.
+    -- The former names of a purchase. A token leads to each of these names.
     select p.project, p.environment, p.customer, p.store, p.app, n.original
     from gone
     join {schema}.purchases as p using (shard, customer, project, environment)
@@ -30,6 +30,27 @@ with gone as (
     delete from {schema}.refused_calls as r using gone as g
     where (r.customer, r.project) = (g.customer, g.project)
         and coalesce(r.environment, g.environment) = g.environment
+), held as materialized (
+    -- In key order, so that two commits never deadlock.
+    select f.project, f.environment, f.items
+    from {schema}.figures as f
+    where (f.project, f.environment) in (select project, environment from gone)
+    order by f.project, f.environment
+    for update
+), counted as (
+    update {schema}.figures as f
+    set items = (
+        select coalesce(json_agg(i.item order by i.place), '[]')
+        -- A damaged row must not hold up an erasure.
+        from json_array_elements(case json_typeof(h.items) when 'array' then h.items else '[]' end)
+            with ordinality as i (item, place)
+        where (i.item ->> 'customer', h.project, h.environment)
+            not in (select customer, project, environment from gone)
+            and (i.item ->> 'purchase', h.project, h.environment)
+                not in (select store || ':' || original, project, environment from bought)
+    )
+    from held as h
+    where (f.project, f.environment) = (h.project, h.environment)
 ), named as (
     update {schema}.evidence_names as n set erased_of = b.customer from bought as b
     where (n.original, n.project, n.environment, n.store)

@@ -1,5 +1,5 @@
--- Removes the kept states of erased customers. Each leaves an empty row that is newer than any state
--- another session may be keeping, so that session keeps nothing. Only long streams have kept states.
+-- Removes the kept states of erased customers. An empty row takes each state's place. Because this row
+-- is newer, another session cannot store an older state. Only long streams have kept states.
 -- 1 shards, 2 projects, 3 environments, 4 customers
 insert into {schema}.kept_states (
     shard, project, environment, customer, version, seq, chain, number, content, digest

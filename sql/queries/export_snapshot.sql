@@ -1,2 +1,2 @@
--- A name by which other sessions can share this transaction's view of the database.
+-- Returns a name by which other sessions can share this transaction's view of the database.
 select pg_export_snapshot()

@@ -1,7 +1,6 @@
 -- 1 project, 2 environment, 3 app transaction as JSON, 4 how many
 with found as materialized (
-    -- Searches by the account alone. It leads to one or two customers, whereas the project would
-    -- lead to all of its customers.
+    -- Searches by the account alone. An account has one or two customers, whereas a project has many.
     select c.project, c.environment, c.customer
     from {schema}.customers as c
     where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null

@@ -3,6 +3,6 @@
 select e.evidence
 from {schema}.events as e
 where e.project = $2::text and e.environment = $3::text and e.customer = $4::text
-    -- As in load_streams.
+    -- No index by shard applies, as in load_streams.
     and e.shard + 0 = $1::smallint
     and e.version = $5::bigint and e.evidence is not null

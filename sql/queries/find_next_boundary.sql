@@ -1,9 +1,9 @@
 -- Each shard's first instant at which something must be published, if any, and its last instant of
--- recording. Both come from one snapshot, as PublishedInstants requires.
+-- recording. A single snapshot contains both, as PublishedInstants requires.
 -- 1 shards, 2 instants after which
 select known.shard, c.next_boundary_at, s.recorded_at
 from unnest($1::smallint[], $2::bigint[]) as known (shard, passed)
--- The newest version, as in lock_shards.
+-- Reads the newest version, as in lock_shards.
 cross join lateral (
     select s.recorded_at from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1

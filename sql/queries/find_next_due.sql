@@ -1,8 +1,7 @@
 -- 1 an instant
--- The next instant after it at which access changes or something is due by the clock alone; null if
--- there is none.
+-- The next instant after it at which access changes or time alone makes something due; null if there is none.
 select min(due.at) from (
-    -- Reads every customer. Only test databases run this query, and an index would slow down writes.
+    -- Reads every customer. Only test databases run this query, so an index would only slow down writes.
     select boundary.at
     from {schema}.customers as c
     cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)
@@ -10,7 +9,7 @@ select min(due.at) from (
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
     where boundary.at > $1::bigint
     union all
-    -- Changes of access are published, as are approaching ends.
+    -- Both changes of access and approaching ends are published.
     select min(boundary.at)
     from {schema}.shards as s
     cross join lateral (
@@ -22,7 +21,7 @@ select min(due.at) from (
     select min(i.next_try_at) from {schema}.intake as i
     where i.state = 'waiting' and i.next_try_at > $1::bigint
     union all
-    -- At this instant, a store stops waiting for news about a refund.
+    -- At this instant, a store stops waiting for a report about a refund.
     select min(c.answer_by) from {schema}.customers as c
     where c.answer_by is not null and c.answer_by > $1::bigint
     union all

@@ -1,11 +1,11 @@
--- 1 instant. The last position in each shard that was recorded before it. A shard's instants never
--- decrease, so a binary search works.
+-- 1 instant. The last position in each shard that was recorded before it. A binary search works,
+-- because a shard's instants never decrease.
 with recursive search (shard, low, high) as (
     select number::smallint, 0::bigint, s.head
     from generate_series(0, 63) as number
     cross join lateral (
         select s.head from {schema}.shards as s where s.shard = number::smallint
-        -- As in lock_shards.
+        -- Reads the newest version, as in lock_shards.
         order by s.head desc limit 1
     ) as s
     union all

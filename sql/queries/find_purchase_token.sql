@@ -1,4 +1,4 @@
--- The app's purchases that know a token by that name, as their first token or a later one.
+-- The app's purchases with a token of that name, either their first token or a later one.
 -- 1 project, 2 store, 3 app, 4 the token's name
 select h.environment, h.original
 from {schema}.holders as h

@@ -3,7 +3,7 @@
 select e.chain
 from generate_series(0, 63) as number
 cross join lateral (
-    -- As in lock_shards.
+    -- Reads the newest version, as in lock_shards.
     select s.head from {schema}.shards as s where s.shard = number::smallint
     order by s.head desc limit 1
 ) as s

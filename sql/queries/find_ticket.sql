@@ -1,6 +1,6 @@
--- Customers about whom something was done for a ticket, and those who hold a grant with it, which may have come with a
--- merge. For each the version of an event that says so, and whether there may be more customers: only the 1,000 newest
--- events and grants of each environment are examined.
+-- Customers with an act for a ticket, and customers who hold a grant for it. A grant may have come with a merge.
+-- Returns each customer's newest such event, and whether more customers may match: only the 1,000 newest events and
+-- grants of each environment are examined.
 -- 1 project, 2 environments, 3 ticket, 4 ticket as JSON, 5 limit
 with acts as materialized (
     select a.*
@@ -13,7 +13,7 @@ with acts as materialized (
                 = hashtextextended($4::text, 0)
             and strpos(e.payload, '"ticket":' || $4::text) > 0
             and e.project = $1::text and e.environment = wanted.environment
-            -- Neither what the project did nor a purchase without a customer. Nothing leads to an erased customer.
+            -- Excludes the project's own events, purchases without a customer, and erased customers.
             and not starts_with(e.customer, '$') and e.type <> 'customer.erased'
             -- Events beyond the head are not part of the log.
             and e.seq <= (

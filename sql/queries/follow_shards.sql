@@ -23,10 +23,10 @@ left join lateral (
     (
         select * from (
             select * from {schema}.events as e
-            -- Compares whole keys, which only the right index supports. While all events belong to
-            -- one project, the primary key must not look equally good. A whole key as upper bound
-            -- would stop the scan only after it has read everything that follows in the project.
-            -- The limit stops it earlier, because the shard has gained no more rows than that since.
+            -- Compares whole keys, which only the index by project supports. Otherwise the primary key would
+            -- look equally good while all events belong to one project. With a whole key as upper bound, the
+            -- scan would stop only after all later rows of the project. The limit stops it earlier, because
+            -- the shard has gained no more rows than that.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

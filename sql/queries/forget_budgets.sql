@@ -1,4 +1,4 @@
--- Deletes budgets of store calls that were used up, and rested, until an instant.
+-- Deletes budgets of store calls whose use and rest ended before an instant.
 -- 1 instant in microseconds, 2 limit
 with gone as (
     delete from {schema}.store_budgets as b where b.ctid = any (

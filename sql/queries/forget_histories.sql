@@ -1,8 +1,8 @@
--- Deletes places in stores' books that were last kept before an instant: a store is then read from the start.
+-- Deletes places in stores' histories that were last kept before an instant. The next read then starts anew.
 -- 1 instant, 2 limit
 with gone as (
     delete from {schema}.histories as h where h.ctid = any (
-        -- As a value, as in take_intake.
+        -- An array is computed only once, as in take_intake.
         array(
             select o.ctid from {schema}.histories as o
             where o.kept_at < $1::bigint

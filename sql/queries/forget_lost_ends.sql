@@ -1,2 +1,2 @@
--- Deletes all notes, because an operator accepted the log as it is.
+-- Deletes all notes, because an operator has accepted the log as it is.
 delete from {schema}.lost_ends

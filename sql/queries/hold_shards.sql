@@ -1,2 +1,2 @@
--- No commit is in progress once every shard is locked, in the order in which commits lock them.
+-- Once every shard is locked, no commit is in progress. Commits lock shards in the same order.
 select shard from {schema}.shards order by shard for update

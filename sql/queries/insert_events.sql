@@ -7,7 +7,7 @@ insert into {schema}.events (
     occurred_at, recorded_at, actor, cause, cause_index, cause_digest, catalog_version,
     evidence, format
 )
--- Row by row. A single unnest of many arrays would first store each of them in a table of its own.
+-- Unnests row by row. A single call with many arrays would first store each array in a table.
 select unnest($1::smallint[]), unnest($2::bigint[]), unnest($3::text[]), unnest($4::text[]),
     unnest($5::text[]), unnest($6::bigint[]), unnest($7::text[]), unnest($8::text[]),
     unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bigint[]), unnest($12::bigint[]),

@@ -4,13 +4,13 @@ insert into {schema}.evidence (
     digest, project, environment, kind, app, signed_at, first_seen_at, verdict, content,
     certificates, seal
 )
--- Row by row, as in insert_events.
+-- Unnests row by row, as in insert_events.
 select * from (
     select unnest($1::bytea[]) as digest, unnest($2::text[]), unnest($3::text[]), unnest($4::text[]),
         unnest($5::text[]), unnest($6::bigint[]), unnest($7::bigint[]), unnest($8::text[]),
         unnest($9::bytea[]), unnest($10::bytea[]), unnest($11::bytea[])
 ) as new
--- Always in the same order, so that two sessions that insert the same rows wait instead of
--- deadlocking.
+-- Always inserts in the same order, so that two sessions with the same rows wait for each other instead
+-- of deadlocking.
 order by new.digest
 on conflict (digest) do nothing

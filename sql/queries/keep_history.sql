@@ -1,4 +1,4 @@
--- Only for a purchase that has a holder. Erasures wait for this, or this waits for them.
+-- Only for a purchase that has a holder. This statement and an erasure wait for each other.
 -- 1 project, 2 store, 3 app, 4 environment, 5 original, 6 since, 7 revision, 8 when its rest ends
 insert into {schema}.histories
     (project, store, app, environment, original, since, revision, rests_until, kept_at)

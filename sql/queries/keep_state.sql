@@ -1,6 +1,6 @@
--- Keeps a state unless its customer was erased since, and unless a later one of the same program is
--- kept that is of this log, or a newer program's: of two programs side by side the older one reads
--- the events instead. An erasure meanwhile leaves something newer in its place.
+-- Stores a customer's state unless the customer was erased after it. Does not replace a later state of
+-- this log by the same program, or the state of a newer program. If two programs run side by side, the
+-- older one reads the events instead. An erasure leaves a newer row behind.
 -- 1 shard, 2 project, 3 environment, 4 customer, 5 version, 6 number, 7 content, 8 digest,
 -- 9 whether what is kept is known to be damaged
 insert into {schema}.kept_states as k (
@@ -30,9 +30,9 @@ set (version, seq, chain, number, content, digest) = (
     excluded.digest
 )
 where case
-    -- What an erasure left.
+    -- An erasure left this row.
     when k.number = 0 then k.version < excluded.version
-    -- A newer program's, which keeps it anew each 1,024 events at most, unless it is gone.
+    -- A newer program stores its state every 1,024 events at the latest, unless it no longer runs.
     when k.number > excluded.number then k.version < excluded.version - 2048
     when k.number < excluded.number then true
     else k.version < excluded.version or $9::boolean or (

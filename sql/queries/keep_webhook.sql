@@ -6,7 +6,7 @@
 -- 32 replays; 33 how many attempts to keep, 34 since when; replays: 35 ids, 36 cursors, 37 sent,
 -- 38 failed, 39 whether they are over
 with held as materialized (
-    -- Keeps other instances from taking over until the transaction ends.
+    -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share
 ), place as (
     update {schema}.webhook_places set
@@ -39,13 +39,13 @@ with held as materialized (
             $22::bigint[], $23::text[], $24::text[], $25::text[], $26::bigint[], $27::bigint[],
             $28::bigint[], $29::bigint[], $30::text[], $31::text[], $32::text[]) as n
     where exists (select from place)
-    -- If the first call received no answer, a repeated one finds these rows.
+    -- If the reply to the first call was lost, the repeated call finds these rows.
     on conflict (project, webhook, number) do nothing
 ), forgotten as (
     delete from {schema}.webhook_attempts
     where project = $1 and webhook = $2 and exists (select from place)
         and (number <= $12 - $33::bigint or number in (
-            -- Deletes only some of the oldest, so that no write reads all of them.
+            -- Deletes only some of the oldest attempts, so that no write reads all of them.
             select o.number from (
                 select a.number, a.at from {schema}.webhook_attempts as a
                 where a.project = $1 and a.webhook = $2

@@ -5,7 +5,7 @@ cross join lateral (
     where e.project = p.project and e.environment = 'production' and e.customer = '$project/'
         and e.type = 'log.accepted'
 ) as e
--- As in lock_shards. An acceptance beyond the head does not count.
+-- Reads the newest version, as in lock_shards. An acceptance beyond the head does not count.
 cross join lateral (
     select s.head from {schema}.shards as s where s.shard = e.shard
     order by s.head desc limit 1

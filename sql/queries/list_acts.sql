@@ -1,9 +1,8 @@
--- People's acts, newest first. Parameter 12 limits how many events are read. If there may be
--- more, the last event that was read follows the matching ones.
+-- People's acts, newest first. Parameter 12 limits how many events are read. If more events may follow, the
+-- last row is the last event that was read.
 -- 1 project, 2 environment, 3 recorded at, 4 shard and 5 sequence of the place to continue from,
 -- 6 actor, 7 customer, 8 type, 9 the ticket as a member, 10 recorded from, 11 recorded before,
--- 12 how many to read, 13 limit, 14 actors who are not people, 15 the customer that stands for the
--- project
+-- 12 how many to read, 13 limit, 14 actors who are not people, 15 the customer that stands for the project
 with looked as not materialized (
     select e.shard, e.seq, e.environment, e.customer, e.version, e.type, e.payload, e.recorded_at, e.actor
     from {schema}.events as e
@@ -42,7 +41,7 @@ union all
 select * from (
     select l.shard, l.seq, l.environment, l.customer, l.version, l.type, l.payload, l.recorded_at, l.actor, false
     from looked as l
-    -- Counts all of them only if too few match.
+    -- Counts all events only if too few of them match.
     where case when (select count(*) from fitting) < $13::bigint
         then (select count(*) from looked) = $12::bigint else false end
     order by l.recorded_at, l.shard, l.seq

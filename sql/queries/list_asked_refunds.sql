@@ -1,4 +1,4 @@
--- Project parts with refund requests that have not been reported on. 1 omit those to be answered by this instant
+-- Project parts with unreported refund requests. 1 omit requests to be answered by this instant
 select distinct c.project, c.environment
 from {schema}.customers as c
 where c.answer_by is not null and c.answer_by > $1::bigint

@@ -1,4 +1,4 @@
--- Events beyond the shard's head in the same snapshot, and their number.
+-- Events beyond the shard's head in the same snapshot, with the total number.
 -- 1 shard
 with head as (
     select s.head from {schema}.shards as s where s.shard = $1::smallint order by s.head desc limit 1

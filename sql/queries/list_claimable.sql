@@ -1,5 +1,4 @@
--- Tokens that belong to customers although purchases wait under them, or although other customers'
--- purchases have them.
+-- Tokens that belong to customers although purchases wait under them or other customers' purchases carry them.
 -- 1 project
 select distinct t.environment, t.token, t.customer
 from (

@@ -1,4 +1,4 @@
--- A page of unclaimed purchases, and for each whether its news names a purchase that a customer holds.
+-- A page of unclaimed purchases. For each, finds a purchase that its events name and that a customer holds.
 -- 1 project; continue after: 2 environment, 3 store, 4 original; 5 limit
 select u.environment, u.store, u.original, held.original
 from (
@@ -10,16 +10,16 @@ from (
 left join lateral (
     select earlier.original
     from (
-        -- What a payload says is decided on by the fold. A damaged one must not stop the page.
+        -- The fold decides what a payload means. A damaged payload must not stop the page.
         select substring(e.payload from '"previous_original":"([^"\\]+)"') as original
         from {schema}.events as e
         where e.customer = '$unclaimed/' || u.store || ':' || u.original and e.project = u.project
             and e.environment = u.environment
         order by e.version desc
-        -- Its newest news names it as well.
+        -- The purchase's newest events name the earlier purchase as well.
         limit 100
     ) as earlier
-    -- One by one, as in load_holders.
+    -- Looks up each row individually, as in load_holders.
     cross join lateral (
         select h.customer from {schema}.holders as h
         where h.original = earlier.original and h.project = u.project and h.store = u.store

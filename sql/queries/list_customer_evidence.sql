@@ -3,7 +3,7 @@
 select distinct e.evidence as digest
 from {schema}.events as e
 where e.customer = $4::text and e.project = $2::text and e.environment = $3::text
-    -- As in load_streams.
+    -- No index by shard applies, as in load_streams.
     and e.shard + 0 = $1::smallint and e.evidence is not null
 union
 select n.digest

@@ -1,4 +1,4 @@
--- In key order, so a page reads no more than it returns.
+-- Reads in key order, so that a page reads no more rows than it returns.
 -- 1 shard, 2 project, continue after: 3 environment, 4 customer; 5 limit
 select c.environment, c.customer
 from {schema}.customers as c

@@ -4,7 +4,7 @@ select project, environment, customer, next_boundary_at
 from {schema}.customers
 where shard = $1::smallint and next_boundary_at <= $2::bigint
     and ($4::text is null or project = $4::text)
-    -- Lets the scan start in the index where the previous page ended.
+    -- Lets the index scan start where the previous page ended.
     and next_boundary_at >= $5::bigint
     and (next_boundary_at, customer, project, environment)
         > ($5::bigint, $6::text, $7::text, $8::text)

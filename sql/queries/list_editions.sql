@@ -5,7 +5,7 @@ with changes as (
     from {schema}.events as e
     where e.project = $2::text and e.environment = 'production' and e.customer = '$project/'
         and e.type = 'catalog.changed'
-        -- As in load_streams.
+        -- No index by shard applies, as in load_streams.
         and e.shard + 0 = $1::smallint
         and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint

@@ -5,10 +5,10 @@ select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, 
 from {schema}.events as e
 where e.project = $2::text and e.environment = $3::text
     and e.customer = $4::text and e.version > $5::bigint
-    -- Versions have no gaps. Without an upper bound, a page of a long stream would be found by
-    -- sorting the whole stream.
+    -- A stream's versions have no gaps. Without an upper bound, the planner would sort a long stream as a
+    -- whole to find one page.
     and e.version <= least($5::bigint::numeric + $6::bigint, 9223372036854775807)::bigint
-    -- As in load_streams.
+    -- No index by shard applies, as in load_streams.
     and e.shard + 0 = $1::smallint
     and e.seq between 1 and (
         select s.head from {schema}.shards as s where s.shard = $1::smallint

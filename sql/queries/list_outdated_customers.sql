@@ -9,8 +9,7 @@ select customer, environment from (
         limit $6::bigint
     )
     union
-    -- If a repair has written the rows by the newest catalog, nothing else shows that these are
-    -- outdated.
+    -- If a repair wrote the rows with the newest catalog, only this shows that they were outdated.
     (
         select distinct customer, environment
         from {schema}.waiting_credits

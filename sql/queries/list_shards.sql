@@ -1,4 +1,4 @@
--- Each shard's newest version, as in lock_shards.
+-- Reads each shard's newest version, as in lock_shards.
 select s.shard, s.head, s.chain, s.recorded_at
 from generate_series(0, 63) as number
 cross join lateral (

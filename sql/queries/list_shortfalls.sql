@@ -1,5 +1,5 @@
--- 1 shards, 2 positions, 3 chains at these positions. Returns the positions that the log lacks, with the log's end,
--- and the lost ends that other instances noted, with the number of losses accepted at that time.
+-- 1 shards, 2 positions, 3 chains at these positions. Returns the positions that the log lacks, with its end, and the
+-- lost ends that other instances noted, with the number of losses accepted before each note.
 select known.shard, known.seq, known.chain, coalesce(s.head, 0), known.acceptances
 from (
     select own.shard, own.seq, own.chain, null::bigint as acceptances
@@ -7,7 +7,7 @@ from (
     union all
     select noted.shard, noted.seq, noted.chain, noted.acceptances from {schema}.lost_ends as noted
 ) as known
--- As in lock_shards.
+-- Reads the newest version, as in lock_shards.
 left join lateral (
     select s.head from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1

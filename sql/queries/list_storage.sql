@@ -1,5 +1,4 @@
--- The bytes of each of Deed's tables and indexes, and PostgreSQL's last count of its rows; null
--- before the first count.
+-- The bytes of each of Deed's tables and indexes, and PostgreSQL's last row count; null before the first count.
 select t.relname, null, pg_table_size(t.oid), nullif(greatest(t.reltuples, -1), -1)::bigint
 from pg_class as t join pg_namespace as n on n.oid = t.relnamespace
 where n.nspname = '{schema}' and t.relkind = 'r'

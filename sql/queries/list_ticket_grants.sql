@@ -1,4 +1,4 @@
--- Grants that were given for a ticket, newest first. Otherwise this is like list_grants.
+-- Grants that were given for a ticket, newest first. Otherwise, this query is like list_grants.
 -- 1 project, 2 environment; continue before: 3 given at, 4 id; 5 given by, 6 entitlement, 7 words
 -- of the reason, 8 given from, 9 given before, 10 active at, 11 limit, 12 how many to read,
 -- 13 ticket

@@ -3,7 +3,7 @@
 select c.project, c.environment, c.token, c.store, c.original, c.app
 from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     as wanted (project, environment, token, customer)
--- One by one, as in load_holders.
+-- Looks up each row individually, as in load_holders.
 cross join lateral (
     select * from {schema}.carried_tokens as c
     where c.project = wanted.project and c.environment = wanted.environment

@@ -12,18 +12,18 @@ with wanted as materialized (
     from wanted
     cross join lateral (
         select s.head from {schema}.shards as s
-        -- As in lock_shards.
+        -- Starts at the known head, as in lock_shards.
         where s.shard = wanted.shard and s.head >= wanted.seen
         order by s.head desc limit 1
     ) as s
     group by wanted.shard, wanted.project, wanted.environment, wanted.customer, s.head
 ), first as materialized (
-    -- The first events have no entry in the index of causes. Each stream's first events are read once.
+    -- The index of causes omits a stream's first events, so these are read once for each stream.
     select streams.project, streams.environment, streams.customer, e.version, e.cause,
         e.cause_digest
     from streams
     cross join lateral (
-        -- As in load_streams.
+        -- The shard is compared as in load_streams.
         select e.version, e.cause, e.cause_digest from {schema}.events as e
         where e.customer = streams.customer and e.project = streams.project
             and e.environment = streams.environment and e.version between 1 and 64
@@ -50,17 +50,17 @@ with wanted as materialized (
                 between hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
                     and hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
             and e.version > 64 and e.cause = wanted.cause
-            -- Written so that no index applies: the planner must not use the index of streams here.
+            -- No index applies to this condition: the planner must not use the index of streams here.
             and e.customer || '' = wanted.customer and e.project || '' = wanted.project
             and e.environment || '' = wanted.environment
             and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
-        -- The order takes effect only with a range. One command leads to fewer events than this limit.
+        -- The order takes effect only with a range. One command produces fewer events than this limit.
         order by hashtextextended(e.customer || ' ' || e.cause, 0) limit 1000000
     ) as later
 )
 select found.place, min(found.version), max(found.version),
     (array_agg(found.cause_digest order by found.version))[1]
 from found
--- A cause from a store or a clock may occur again after an erasure.
+-- After an erasure, a cause from a store or a clock may occur again.
 where found.version >= found.erased_at or starts_with(found.cause, 'key:')
 group by found.place

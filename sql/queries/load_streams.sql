@@ -11,7 +11,7 @@ from (
 ) as wanted
 cross join lateral (
     select s.head from {schema}.shards as s
-    -- As in lock_shards.
+    -- Starts at the known head, as in lock_shards.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s
@@ -19,7 +19,7 @@ left join lateral (
     select e.version from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
-        -- Versions have no gaps. Without an upper bound, this event would be found by sorting the whole stream.
+        -- A stream's versions have no gaps. Without an upper bound, the planner would sort the whole stream.
         and e.version between wanted.version + $7::bigint and wanted.version + $7::bigint
         and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
     -- With an order and a limit, the planner can only use the index of streams.
@@ -31,9 +31,8 @@ cross join lateral (
         and e.customer = wanted.customer
         and e.version between coalesce(late.version, wanted.version + 1)
             and coalesce(late.version, wanted.version + $7::bigint, 9223372036854775807)
-        -- Only events up to the head of the stream's shard are part of the log. The shard is
-        -- compared in a way that no index supports, so that the planner does not use the primary
-        -- key to find the stream.
+        -- Only events up to the head of the stream's shard are part of the log. No index applies to
+        -- this comparison of the shard, so the planner does not use the primary key to find the stream.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

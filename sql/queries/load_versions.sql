@@ -9,7 +9,7 @@ cross join lateral (
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer
         and e.version between wanted.first_version and wanted.last_version
-        -- As in load_streams. These events are known to lie at or before the head.
+        -- The shard is compared as in load_streams. These events are known to lie at or before the head.
         and e.shard + 0 = wanted.shard
     order by e.version
 ) as e

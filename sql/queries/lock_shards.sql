@@ -2,11 +2,10 @@
 select s.shard, s.head, s.chain, s.recorded_at,
     (extract(epoch from clock_timestamp()) * 1000)::bigint
 from unnest($1::smallint[], $2::bigint[]) as wanted (shard, seen)
--- The newest row version, as in advance_shards. After a wait, this is the version that the other
--- commit left.
+-- The newest row version, as in advance_shards. After a wait for another commit, this is that commit's version.
 cross join lateral (
     select * from {schema}.shards as s
-    -- Few entries follow the known head, while a page of the index holds hundreds for the shard.
+    -- Few entries follow the known head, whereas a page of the index holds hundreds for the shard.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
     for update

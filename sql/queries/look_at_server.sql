@@ -1,6 +1,6 @@
--- The test clock's time, PostgreSQL's time, and whether the database accepts writes: how many standbys must
--- confirm a commit, how many can, and how many commits have long been waiting for them. Also whether an
--- instance noted that the log lacks events, and what the database demands of programs.
+-- The test clock's time, PostgreSQL's time, and whether the database accepts writes. How many standbys must
+-- confirm a commit, how many can, and how many commits have waited long. Whether an instance noted that
+-- the log lacks events, and the database's demands on programs.
 select (select stands_at from {schema}.test_clock),
     (extract(epoch from clock_timestamp()) * 1000)::bigint,
     current_setting('transaction_read_only')::boolean,

@@ -2,6 +2,6 @@
 insert into {schema}.evidence_names (project, environment, store, original, digest)
 select distinct * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
     as new (project, environment, store, original, digest)
--- Always in the same order, as in insert_evidence.
+-- Always inserts in the same order, as in insert_evidence.
 order by original, digest
 on conflict on constraint evidence_names_pkey do nothing

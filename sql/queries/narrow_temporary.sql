@@ -1,11 +1,11 @@
 -- A login that may create temporary objects can use their names to hide other objects. The service
--- creates one to check whether the disk has room.
+-- creates a temporary object to check whether the disk has room.
 do $$
 begin
     execute format('revoke temporary on database %I from public', current_database());
     execute format('grant temporary on database %I to deed_service', current_database());
 exception when insufficient_privilege then
-    -- The database belongs to someone else. If everyone may create them, that is reported along
-    -- with the other differences.
+    -- The database belongs to another login. If PUBLIC may create temporary objects, a report lists
+    -- this with the other differences.
     null;
 end $$

@@ -5,7 +5,7 @@ select c.* from unnest(
     $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::smallint[],
     $9::text[], $10::text[], $11::text[]
 ) as c (project, at, id, key_id, call, customer, environment, status, code, reason, ticket)
--- An instance may write a call a moment after its customer was erased.
+-- An instance may write a call just after its customer was erased.
 where not exists (
     select from {schema}.events as e
     where e.customer = c.customer and e.project = c.project

@@ -1,7 +1,8 @@
--- Keeps a person's twenty most recently used sessions, and deletes those whose time is over. Opens
--- no session if the checked password is no longer the person's.
--- 1 digest, 2 person, 3 now; a session is over: 4 if it started then or earlier, 5 if it was last used then or earlier;
--- 6 the password's scrypt output
+-- Keeps a person's twenty most recently used sessions, and deletes expired ones. Opens no session, and returns
+-- no row, if the checked password is no longer the person's, or if a person with a second factor gave no code.
+-- 1 digest, 2 person, 3 now; a session is over: 4 if it started then or earlier, 5 if it was last used then or
+-- earlier;
+-- 6 the password's scrypt output, 7 digest of the begun sign-in that a code ended, or null
 with old as (
     delete from {schema}.sessions as s
     where s.started_at <= $4::bigint or s.seen_at <= $5::bigint or s.digest in (
@@ -9,7 +10,16 @@ with old as (
         order by o.seen_at desc, o.digest
         offset 19
     )
+), begun as (
+    delete from {schema}.begun_sign_ins as b where b.digest = $7::bytea
+    returning b.person
 )
-insert into {schema}.sessions (digest, person, started_at, seen_at)
-select $1::bytea, p.person, $3::bigint, $3::bigint from {schema}.people as p
-where p.person = $2::text and p.password = $6::bytea
+insert into {schema}.sessions (digest, person, started_at, seen_at, by_code)
+select $1::bytea, p.person, $3::bigint, $3::bigint, $7::bytea is not null from {schema}.people as p
+where p.person = $2::text and p.password = $6::bytea and case
+    when $7::bytea is null then not exists (
+        select from {schema}.second_factors as f where f.person = p.person
+    )
+    else exists (select from begun where begun.person = p.person)
+end
+returning digest

@@ -1,6 +1,9 @@
--- 1 person, 2 digest of the link, 3 end. Deletes the person's password and sessions, and replaces any earlier link.
+-- 1 person, 2 digest of the link, 3 end. Deletes the person's password, sessions and begun sign-ins, and replaces any
+-- earlier link.
 with ended as (
     delete from {schema}.sessions where person = $1::text
+), begun as (
+    delete from {schema}.begun_sign_ins where person = $1::text
 ), forgotten as (
     update {schema}.people set salt = null, password = null, cost = null where person = $1::text
 )

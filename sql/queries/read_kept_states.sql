@@ -2,7 +2,7 @@
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 the number of the states that are read
 select k.project, k.environment, k.customer, k.version, sha256(k.content), k.digest,
     coalesce(e.seq = k.seq and e.chain = k.chain, false)
--- One by one, as in load_holders.
+-- Looks up each row individually, as in load_holders.
 from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
     as wanted (shard, project, environment, customer)
 cross join lateral (

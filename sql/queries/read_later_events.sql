@@ -1,5 +1,5 @@
--- The columns of follow_shards, for the streams' first events after a version and up to a position.
--- To read many streams at once, each returns at least one event but no more than 64 KiB of payload.
+-- Returns the columns of follow_shards for the streams' first events after a version and up to a
+-- position. Each of many streams returns at least one event but no more than 64 KiB of payload.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 versions, 6 positions, 7 limit for each
 select wanted.shard, wanted.through, null::bytea, wanted.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
@@ -12,9 +12,9 @@ cross join lateral (
         select * from {schema}.events as e
         where e.project = wanted.project and e.environment = wanted.environment
             and e.customer = wanted.customer and e.version > wanted.version
-            -- As in list_events.
+            -- The upper bound is needed, as in list_events.
             and e.version <= wanted.version + $7::bigint
-            -- As in load_streams.
+            -- No index by shard applies, as in load_streams.
             and e.shard + 0 = wanted.shard and e.seq between 1 and wanted.through
         order by e.version
         limit $7::bigint

@@ -1,6 +1,5 @@
--- Like load_streams, with the end of each stream's shard from the same snapshot. The chain there
--- comes with the stream's first row. An unknown stream starts with its kept state, if this log has
--- one.
+-- Like load_streams, with the end of each stream's shard from the same snapshot. The chain at that end
+-- comes with the stream's first row. An unknown stream starts with its kept state, if this log has one.
 -- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
 -- 7 the number of the kept states that are read, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
@@ -14,10 +13,10 @@ from (
         unnest($5::bigint[]) as version, unnest($6::bigint[]) as seen,
         generate_subscripts($1::smallint[], 1)::bigint as place
 ) as wanted
--- One by one, as in load_holders.
+-- Looks up each row individually, as in load_holders.
 left join lateral (
     select s.head, s.chain from {schema}.shards as s
-    -- As in lock_shards.
+    -- Starts at the known head, as in lock_shards.
     where s.shard = wanted.shard and s.head >= wanted.seen
     order by s.head desc limit 1
 ) as s on true
@@ -37,12 +36,12 @@ left join lateral (
     -- The order takes effect only with a range, as in load_streams.
     order by e.version limit 1
 ) as k on true
--- A stream without new events also gets a row, without an event.
+-- A stream without new events gets a row without an event.
 left join lateral (
     select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > coalesce(k.version, wanted.version)
-        -- As in load_streams.
+        -- No index by shard applies, as in load_streams.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e on true

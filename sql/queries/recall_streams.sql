@@ -9,7 +9,7 @@ from (
 ) as wanted
 cross join lateral (
     select s.head from {schema}.shards as s where s.shard = wanted.shard
-    -- As in lock_shards.
+    -- Reads the newest version, as in lock_shards.
     order by s.head desc limit 1
 ) as s
 cross join lateral (
@@ -17,7 +17,7 @@ cross join lateral (
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
         and e.version <= wanted.through
-        -- As in load_streams.
+        -- No index by shard applies, as in load_streams.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

@@ -5,8 +5,7 @@ update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
     changed_at = $1, revision = i.revision + 1
--- A subquery, so that it is determined only once. A join may search again for each row and find a
--- different item.
+-- A subquery is evaluated only once. A join may search again for each row and find a different item.
 where i.id = (
     select id from {schema}.intake
     where state = 'waiting' and next_try_at <= $1

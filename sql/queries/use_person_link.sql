@@ -1,11 +1,13 @@
--- Deletes the link and keeps the password, or returns no row.
--- 1 digest of the link, 2 now, 3 salt, 4 what scrypt makes of the password, 5 its cost
+-- Deletes the link and sets the password, or returns no row.
+-- 1 digest of the link, 2 now, 3 salt, 4 the password's scrypt output, 5 its cost
 with used as (
     delete from {schema}.person_links as l
     where l.digest = $1::bytea and l.ends_at > $2::bigint
     returning l.person
 ), ended as (
     delete from {schema}.sessions as s using used where s.person = used.person
+), begun as (
+    delete from {schema}.begun_sign_ins as b using used where b.person = used.person
 )
 update {schema}.people as p set salt = $3::bytea, password = $4::bytea, cost = $5::int2
 from used where p.person = used.person

@@ -8,7 +8,7 @@ where t.shard = $1::smallint and t.project = $2::text and not exists (
 ) and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared in a way that only the index of streams supports.
+        -- Only the index of streams supports this comparison.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1

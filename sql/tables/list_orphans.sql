@@ -1,5 +1,5 @@
--- Rows whose customers have no row of their own, one for each customer. For a single project, omits
--- customers with events in the log, because their missing row is a finding of its own.
+-- Rows whose customers have no row in `customers`, one for each customer. For a single project, omits
+-- customers with events in the log, because a missing row is a separate finding.
 -- 1 shard, 2 project or null for all
 select t.project || ', ' || t.environment || ', ' || t.customer, count(*) over ()
 from (
@@ -13,7 +13,7 @@ where not exists (
 and ($2::text is null or t.project = $2::text and not exists (
     select from {schema}.events as e
     where e.customer = t.customer and e.environment = t.environment and e.version = 1
-        -- Compared in a way that only the index of streams supports.
+        -- Only the index of streams supports this comparison.
         and e.project || '' = t.project and e.shard + 0 = $1::smallint and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint
             order by s.head desc limit 1

@@ -1,5 +1,4 @@
--- Samples random pages. These hold about twice as many rows as requested, and at least a hundred
--- for a small table.
+-- Samples random pages. These hold about twice as many rows as requested, and at least a hundred in a small table.
 -- 1 limit
 select {texts}
 from {schema}.{table} as t tablesample system (least(100, (

@@ -1,4 +1,4 @@
--- Rows in the order of the key's index. Parameters: the shard if the index starts with it, the key
+-- Returns rows in the order of the key's index. Parameters: the shard if the index starts with it, the key
 -- after which to continue, a project or null for all, and the limit.
 select {texts}
 from {schema}.{table} as t

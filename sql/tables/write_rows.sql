@@ -1,4 +1,4 @@
--- Row by row, as in insert_events. {conflict} is what happens where a row is already there.
+-- Unnests row by row, as in insert_events. {conflict} says what to do with an existing row.
 insert into {schema}.{table} as known ({columns})
 select {values}
 {conflict}

@@ -3,7 +3,8 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: the entitlements, as returned by their own call, and the sources of those entitlements.
+    /// `GET /v1/customers/{c}`: the entitlements as their own call returns them, and the sources of those
+    /// entitlements.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
@@ -43,7 +44,7 @@ extension SubscriptionStatus.Committed {
 }
 
 extension Purchase {
-    /// The purchase, as described by its newest transaction.
+    /// The purchase as its newest transaction describes it.
     func json(by catalog: Catalog) -> JSON? {
         guard let newest, let first = evidence.first?.effective else { return nil }
         let json: JSON = [

@@ -3,10 +3,10 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that only the service's own pages make: the evidence kept about a customer.
+/// Calls about the stored evidence of a customer, which only the service's own pages make.
 struct EvidenceRoutes: Sendable {
     private static let pageSize = 25
-    /// How many subjects of one piece an answer names.
+    /// The maximum number of subjects that an answer names for one piece.
     private static let subjectLimit = 25
 
     let proofs: Proofs
@@ -19,7 +19,7 @@ struct EvidenceRoutes: Sendable {
                 "GET", list, parameters: ["environment", "after", "event"], .read, .database,
                 self.list),
             Route("GET", piece, parameters: ["environment"], .read, .database, prove),
-            // The bytes have prices and names of accounts.
+            // The bytes contain prices and account names.
             Route(
                 "GET", "\(piece)/bytes", parameters: ["environment"], .administer, .database,
                 bytes),
@@ -50,7 +50,8 @@ struct EvidenceRoutes: Sendable {
     private func bytes(_ call: Call) throws(Problem) -> Response {
         guard let bytes = proofs.bytes(of: try piece(call)) else {
             throw .invalid(
-                "evidence", "Of this evidence only the digest is kept, or it is damaged.")
+                "evidence",
+                "Only the digest of this evidence is stored, or the evidence is damaged.")
         }
         return Response(
             status: 200, headers: [Header(.contentType, "application/octet-stream")], body: bytes)

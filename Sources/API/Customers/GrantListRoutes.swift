@@ -37,7 +37,7 @@ extension QueryParameters {
         filter.entitlement = try identifier("entitlement")
         let reason: Reason? = try identifier("reason")
         if let reason, reason.isBlank {
-            throw .invalid("reason", "\"reason\" is blank; send words of the reason.")
+            throw .invalid("reason", "\"reason\" is blank; send words from the reason.")
         }
         filter.reason = reason?.text
         filter.from = try instant("from")

@@ -78,13 +78,13 @@ extension Body {
             if holdsValue("end") {
                 throw .invalid(
                     "end",
-                    "A grant after the present access takes \"for\" and no \"end\": its start is not known in advance."
+                    "A grant after the present access needs \"for\" instead of \"end\", because its start is not known in advance."
                 )
             }
             guard let duration = try optionalDuration("for") else {
                 throw .missing(
                     "for",
-                    "The member \"for\" is missing: it says how long a grant after the present access lasts."
+                    "The member \"for\" is missing; send how long a grant after the present access lasts."
                 )
             }
             return .afterCurrent(duration)

@@ -14,8 +14,7 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase as in a customer's answer, together with its account tokens and the time at which it started to
-    /// wait.
+    /// The purchase as in a customer's answer, with its account tokens and the instant at which it started to wait.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))

@@ -14,7 +14,7 @@ extension ErasureLook {
 }
 
 extension ErasureLook.Side {
-    /// Names the customer to whom this part belongs, if that is a customer who was merged into the erased one.
+    /// Names the customer to whom this part belongs, if that customer was merged into the erased one.
     fileprivate func json(besides customer: CustomerID) -> JSON {
         let other = stream.customer == customer ? nil : stream.customer
         let head = JSON.object(JSONObject()).with("customer", other.map { .string($0.text) })
@@ -63,13 +63,13 @@ extension ErasedAnswer.Side {
 }
 
 extension RecordedEvent {
-    /// Everything that is needed to repeat an erasure after a restore has lost it.
+    /// Everything needed to repeat an erasure that a restore has lost.
     package var listedErasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return erasureJSON?.with("marks", .array(erased.forgotten.map { .string($0.text) }))
     }
 
-    /// An erasure, as shown in answers.
+    /// An erasure as shown in answers.
     package var erasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return [

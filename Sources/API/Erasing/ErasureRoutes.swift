@@ -5,7 +5,7 @@ import Service
 
 /// The calls that admins use to export a person's data or to erase the person.
 struct ErasureRoutes: Sendable {
-    /// Larger exports need the command, which does not hold the whole document in memory.
+    /// The size limit of an export. Larger exports need the command, which does not hold the whole document in memory.
     static let exportLimit = 64 << 20
 
     let erasures: Erasures

@@ -63,7 +63,7 @@ package struct ExportText {
         try sink([UInt8(ascii: "}")])
     }
 
-    /// Adds a list as another member. `fill` writes the elements.
+    /// Adds a list as a further member. `fill` writes the elements.
     private func list(
         _ name: StaticString,
         _ fill: (_ add: (JSON) throws(CommandError) -> Void) throws(CommandError) -> Void

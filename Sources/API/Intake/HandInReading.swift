@@ -21,7 +21,7 @@ extension Body {
             let names = ways.filter(\.kind.namesApp).map { "\"\($0.name)\"" }
             throw .missing(
                 "receipt",
-                "There is no evidence in the body; send \(names.dropLast().joined(separator: ", ")) "
+                "The body contains no evidence; send \(names.dropLast().joined(separator: ", ")) "
                     + "or \(names.last ?? "").")
         }
         return pieces
@@ -37,7 +37,7 @@ extension Body {
         if count > limit {
             throw .invalid(
                 name,
-                "\"\(name)\" takes \(limit) per call and holds \(count); send the others in "
+                "\"\(name)\" may have \(limit) per call but has \(count); send the others in "
                     + "further calls.")
         }
     }

@@ -1,6 +1,7 @@
 package import Core
 package import JSON
 package import Service
+import Wording
 
 extension SubmissionAnswer {
     /// The log position up to which the answer is current.
@@ -33,7 +34,7 @@ extension SubmittedItem {
         case .undecided(let intake): object.append("intake", .string(intake.text))
         case .believed(.refused(let refusal)):
             object.append("code", .string(refusal.code))
-            object.append("detail", .string(refusal.sentence))
+            object.append("detail", .string(refusal.withRemedy))
             if refusal == .accountShared { object.append("retryable", false) }
         case .refused(let refused):
             object.append("code", .string(refused.code))

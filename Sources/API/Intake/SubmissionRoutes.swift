@@ -78,7 +78,8 @@ struct SubmissionRoutes: Sendable {
 }
 
 extension Problem {
-    /// After any 4xx or 5xx except 400, stores resend a notification for some days.
+    /// The answer to a store after an error. After any 4xx or 5xx except 400, stores resend a notification for some
+    /// days.
     fileprivate init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused):
@@ -95,7 +96,7 @@ extension Problem {
                 isRetryable: true)
         case .throttled:
             self = .throttled(
-                "Too many notifications with unknown signers are arriving; send this one again later.",
+                "Too many notifications from unknown signers are arriving; send this notification again later.",
                 after: 60)
         case .fault(let fault): self.init(fault)
         }

@@ -70,8 +70,8 @@ extension Problem {
         Problem(
             status: 401, code: "key_expired",
             detail:
-                "This key expired at \(limits.expires?.text ?? "an instant before now"); use the one "
-                + "that replaced it, or make one with: deed key create",
+                "This key expired at \(limits.expires?.text ?? "an instant before now"); use the key "
+                + "that replaced it, or create one with: deed key create",
             headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
     }
 
@@ -80,7 +80,7 @@ extension Problem {
     ) -> Problem {
         Problem(
             status: 403, code: "environment_not_allowed",
-            detail: "This key is for the environment \(own.rawValue) alone, and the call is about "
+            detail: "This key is only for the environment \(own.rawValue), but the call is about "
                 + "\(asked?.rawValue ?? "both"); name the environment \(own.rawValue), or use another "
                 + "key.")
     }
@@ -89,8 +89,8 @@ extension Problem {
         Problem(
             status: 403, code: "environment_not_allowed",
             detail:
-                "This key is for the environment \(limits.environment?.rawValue ?? "") alone, and "
-                + "the call changes what both environments share; use a key for both.")
+                "This key is only for the environment \(limits.environment?.rawValue ?? ""), but "
+                + "the call changes settings that both environments share; use a key for both.")
     }
 }
 

@@ -14,7 +14,7 @@ final class FailedKeys: Sendable {
 
     init(_ metrics: Metrics, _ log: Log, now: @escaping @Sendable () -> Instant) {
         refused = metrics.counter(
-            "deed_keys_refused_total", "Calls with a key that no project has.")
+            "deed_keys_refused_total", "Calls with a key that belongs to no project.")
         self.log = log
         self.now = now
     }

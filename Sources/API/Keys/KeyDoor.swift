@@ -26,7 +26,7 @@ final class KeyDoor: Sendable {
         self.ring = ring
     }
 
-    /// The key in a request. Throws if there is none or if it cannot be read.
+    /// The key in a request. Throws if the request has no key or the key cannot be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
         // A connection usually sends the same key as in its previous request.
@@ -48,8 +48,8 @@ final class KeyDoor: Sendable {
         return .known(shown)
     }
 
-    /// Records the use of a known key, at most once a second: recording every use would cost more than the rest of a
-    /// call answered from memory. The time of the last use is stored only to the hour.
+    /// Records the use of a known key, at most once a second. Recording every use would cost more
+    /// than the rest of a call answered from memory. The last use is stored only to the hour.
     func note(_ key: PresentedKey, at microseconds: Int64) {
         guard case .known(let shown) = key else { return }
         if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }
@@ -70,8 +70,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key's current state, read from the database if the key is no longer in memory. The key may have been revoked
-    /// while the call was waiting for a worker.
+    /// The key's current state, read from the database if the key has left memory. The key may have
+    /// been revoked while the call waited for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -99,8 +99,7 @@ extension KeyDoor {
     }
 }
 
-/// A key that was in memory when the request arrived. It is a class so that passing it on costs only one reference
-/// count.
+/// A key that was in memory when the request arrived. A class, so that passing it on costs only one reference count.
 final class ShownKey: Sendable {
     fileprivate let value: [UInt8]
     let key: LiveKey
@@ -123,6 +122,6 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// Callers with an unknown key wait in the same room as callers without one.
+    /// The room in which the caller waits. Callers with an unknown key wait with callers without one.
     var room: Room { known == nil ? .strangers : .known }
 }

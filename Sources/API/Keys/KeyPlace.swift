@@ -29,7 +29,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call without a key. `value` is the header that should contain the key, if there is one.
+    /// The answer to a call without a key. `value` is the header that should contain the key, if the request has one.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey

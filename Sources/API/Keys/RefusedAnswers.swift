@@ -4,8 +4,7 @@ import JSON
 import Service
 
 extension ServedRoute {
-    /// The reaction to a call with a key. If the key belongs to a person and the call is refused, the refusal is
-    /// recorded.
+    /// The reaction to a call with a key. If the key belongs to a person, a refusal of the call is recorded.
     func react(
         to draft: CallDraft, by key: LiveKey, _ roles: [Role], _ work: Route.Work
     ) throws(Problem) -> Reaction {
@@ -30,7 +29,7 @@ extension ServedRoute {
 }
 
 extension Reaction {
-    /// The same reaction, but if the call is refused, the problem is also passed to `see`.
+    /// The same reaction. If the call is refused, `see` also receives the problem.
     fileprivate func watched(_ see: @escaping @Sendable (Problem) -> Void) -> Reaction {
         switch self {
         case .answered(.failure(let problem)):
@@ -64,7 +63,7 @@ extension Reaction {
 }
 
 extension RefusedCall {
-    /// Fills in what the call was about, provided that those parts of the call are well-formed.
+    /// Fills in what the call was about, as far as those parts of the call are well-formed.
     mutating func complete(from draft: CallDraft, _ pattern: String) {
         if pattern.hasPrefix("/customers/{customer}"), let customer = draft.arguments?.first {
             self.customer = try? CustomerID(customer)

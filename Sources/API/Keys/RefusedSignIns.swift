@@ -1,5 +1,6 @@
 package import Core
 package import HTTPServer
+import JSON
 import Synchronization
 import Telemetry
 
@@ -8,6 +9,7 @@ package final class RefusedSignIns: Sendable {
     /// The outcome of an attempt.
     package enum Outcome: String, CaseIterable, Sendable {
         case signedIn = "signed_in"
+        case needsCode = "needs_code"
         case wrong
         case tooManyTries = "too_many_tries"
         case busy
@@ -33,11 +35,28 @@ package final class RefusedSignIns: Sendable {
         self.now = now
     }
 
-    /// Counts an attempt. The log line contains the network address but does not name the person.
-    package func note(_ outcome: Outcome, from client: ClientAddress?) {
+    /// Counts an attempt. The log line contains the network address. It names the person only if
+    /// someone with the right password tries codes, because the password is then known to others.
+    package func note(
+        _ outcome: Outcome, of person: PersonID? = nil, from client: ClientAddress?
+    ) {
         counters[outcome]?.add()
         guard outcome == .wrong || outcome == .tooManyTries, let client else { return }
         let lines = told.withLock { $0.lines(after: client, at: now()) }
-        for line in lines { log.warning("sign_in_refused", line) }
+        for line in lines {
+            log.warning("sign_in_refused", line.with("person", person.map { .string($0.text) }))
+        }
+    }
+
+    /// Logs a change to a person's second factor. The line contains the person's id, as events do.
+    package func note(
+        secondFactor change: String, of person: PersonID, from client: ClientAddress?
+    ) {
+        log.info(
+            "second_factor_changed",
+            [
+                "change": .string(change), "person": .string(person.text),
+                "address": .optional(client?.description),
+            ])
     }
 }

@@ -16,7 +16,7 @@ extension Body {
         return reason
     }
 
-    /// The ticket for which a person makes the call. Support staff must give one.
+    /// The ticket that a call by support staff must name.
     func ticket(of call: Call) throws(Problem) -> Ticket? {
         let ticket = try ticket()
         try call.requireTicket(ticket)
@@ -29,7 +29,7 @@ extension Call {
         if access.isOfSupport, ticket == nil { throw .noTicket }
     }
 
-    /// The wish, restricted by the limits of the key's role.
+    /// The wish within the limits of the key's role.
     func limited<Answer>(_ wish: Wish<Answer>) -> Wish<Answer> {
         access.isOfSupport ? wish.withinSupportLimits : wish
     }
@@ -69,8 +69,8 @@ extension JSON {
         }
     }
 
-    /// An event's payload without prices. If the payload was damaged in the database, it is left out, because a price
-    /// might be anywhere in it.
+    /// An event's payload without prices. A payload that was damaged in the database is left out,
+    /// because a price might be anywhere in it.
     static func payloadWithoutPrices(_ text: String) -> JSON? {
         (try? JSON.read(text))?.withoutPrices
     }

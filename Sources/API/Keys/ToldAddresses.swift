@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Addresses whose calls were refused, and the refusals that have yet to be logged.
+/// Addresses whose calls were refused, and the refusals that are still to be logged.
 struct ToldAddresses: Sendable {
     /// The minimum number of milliseconds between two log lines about the same address.
     private static let silence: Int64 = 60_000

@@ -17,7 +17,7 @@ final class RouteMeasures: Sendable {
         self.metrics = metrics
         labels = [("route", route), ("method", method)]
         times = metrics.histogram(
-            "deed_http_request_seconds", "From a request's last byte to its answer.",
+            "deed_http_request_seconds", "The time from a request's last byte to its answer.",
             labels: labels, lanes: RouteMeasures.lanes)
     }
 

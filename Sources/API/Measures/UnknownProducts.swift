@@ -7,7 +7,7 @@ import Threading
 /// product at most once an hour.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
-    /// How many products are remembered. While this many are, further products cause no warning.
+    /// The maximum number of remembered products. Beyond this, further products cause no warning.
     private static let limit = 1000
 
     private struct Name: Hashable {

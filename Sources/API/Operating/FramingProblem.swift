@@ -1,8 +1,8 @@
 package import HTTPServer
 
 extension Problem {
-    /// The answer to bytes that are not an unambiguous request. The connection is then closed, since the meaning of the
-    /// bytes that follow is unclear.
+    /// The answer to bytes that are not an unambiguous request. The connection is then closed,
+    /// because the meaning of the later bytes is unclear.
     package init(_ fault: FramingFault) {
         let words = fault.words
         self.init(status: fault.status, code: words.code, detail: words.detail)
@@ -23,8 +23,8 @@ extension FramingFault {
             (
                 code: "malformed_header",
                 detail:
-                    "A header is not a name, a colon and a value in one line; send each in a line of"
-                    + " its own that ends with CRLF, without spaces around the name and without control"
+                    "A header is not a name, a colon and a value; send each header on a separate line"
+                    + " that ends with CRLF, without spaces around the name and without control"
                     + " characters."
             )
         case .malformedHost:
@@ -35,7 +35,7 @@ extension FramingFault {
         case .malformedLength:
             (
                 code: "malformed_length",
-                detail: "Content-Length must be one number of digits, with nothing after it."
+                detail: "Content-Length must be a single decimal number, with nothing after it."
             )
         case .ambiguousLength:
             (
@@ -69,7 +69,7 @@ extension FramingFault {
         case .unknownMethod:
             (
                 code: "method_unknown",
-                detail: "No call has a method this long; docs/api.md lists the calls."
+                detail: "The method is longer than that of any call; docs/api.md lists the calls."
             )
         case .unknownTransferCoding:
             (

@@ -67,12 +67,11 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Reports whether the instance can do all of its work. With `for=reads`, it reports only whether reads are
-    /// correct.
+    /// Reports whether the instance can do all of its work. With `for=reads`, reports only whether reads are correct.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
-            throw .invalid("for", "The parameter \"for\" takes \"reads\", or is left out.")
+            throw .invalid("for", "The parameter \"for\" must be \"reads\", or be left out.")
         }
         let obstacles = obstacles().filter { use == nil || !$0.allowsReads }.map(\.sentence)
         if obstacles.isEmpty { return .json(["ready": true]) }

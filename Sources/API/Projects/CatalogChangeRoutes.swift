@@ -4,8 +4,8 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that only the service's own pages make: a catalog as a person wrote it, with a reason, and
-/// what earlier changes were.
+/// Calls about the catalog as a person wrote it, with a reason, and about earlier changes. Only the
+/// service's own pages make them.
 struct CatalogChangeRoutes: Sendable {
     private static let bodyLimit = 1 << 20
 
@@ -42,7 +42,7 @@ struct CatalogChangeRoutes: Sendable {
         let place = Int64(call.arguments[0])
         guard let place, place > 0,
             let past = try obey(catalogs.past(at: place, of: call.access.project))
-        else { throw .invalid("version", "No catalog was replaced there.") }
+        else { throw .invalid("version", "No catalog was replaced at this position.") }
         return .json([
             "version": .integer(past.step.version), "at": .instant(past.at),
             "changes": .array(past.step.changes.map(\.json)),

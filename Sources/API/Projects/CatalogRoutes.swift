@@ -56,7 +56,7 @@ struct CatalogRoutes: Sendable {
         }
     }
 
-    /// The step with who gains and who loses by it.
+    /// The step, with the customers who gain and lose access.
     func counted(
         _ step: Wish<CatalogStep>, in project: ProjectID, warnings: [CatalogProblem]
     ) -> Wish<Response> {

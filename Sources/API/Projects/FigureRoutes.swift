@@ -3,7 +3,8 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call that only the service's own pages make. It returns a project's figures.
+/// A call that only the service's own pages make. It returns a project's figures. `at` is `null` if nothing has been
+/// counted yet.
 struct FigureRoutes: Sendable {
     let figures: Figures
 
@@ -16,7 +17,7 @@ struct FigureRoutes: Sendable {
     private func show(_ call: Call) throws(Problem) -> Response {
         let environment = try call.query.environment() ?? .production
         let found = try obey(figures.figures(of: call.access.project, in: environment))
-        return .json(found.json)
+        return .json(found?.json ?? ["at": .null])
     }
 }
 
@@ -24,8 +25,7 @@ extension ProjectFigures {
     fileprivate var json: JSON {
         [
             "at": .instant(at), "week_ago": .instant(weekAgo),
-            "entitlements": .array(entitlements.map(\.json)),
-            "products": .array(products.map(\.json)),
+            "entitlements": entitlements.json, "products": products.json,
             "ending": [
                 "count": .integer(ending.count), "items": .array(ending.items.map(\.json)),
             ],
@@ -37,9 +37,15 @@ extension ProjectFigures {
     }
 }
 
-extension ProjectFigures.Active {
+extension [String: ProjectFigures.Active] {
     fileprivate var json: JSON {
-        ["name": .string(name), "now": .integer(now), "week_ago": .integer(earlier)]
+        .array(
+            sorted { $0.key < $1.key }.map { name, active in
+                [
+                    "name": .string(name), "now": .integer(active.now),
+                    "week_ago": .integer(active.earlier),
+                ]
+            })
     }
 }
 
@@ -55,7 +61,7 @@ extension ProjectFigures.Ending {
 extension ProjectFigures.Refunded {
     fileprivate var json: JSON {
         [
-            "customer": .optional(customer), "product": .string(product),
+            "customer": .optional(owner), "product": .string(product),
             "purchase": .string(purchase), "transaction": .string(transaction), "at": .string(at),
         ]
     }

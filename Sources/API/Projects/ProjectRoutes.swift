@@ -1,16 +1,18 @@
 import Service
+import Wording
 
 extension V1 {
     var projectRoutes: [Route] {
-        CatalogRoutes(catalogs: useCases.catalogs).routes
+        let stores = submissions.intake.adapters.map(\.profile)
+        return CatalogRoutes(catalogs: useCases.catalogs).routes
             + SettingsRoutes(
                 projects: useCases.projects, apps: useCases.apps, ring: submissions.apps,
-                stores: submissions.intake.adapters.map(\.profile)
+                stores: stores
             ).routes
             + StatusRoutes(
                 needs: Needs(
-                    useCases.ports, submissions.intake.adapters.map(\.profile),
-                    isForTests: operations.testClock != nil)
+                    useCases.ports, stores, isForTests: operations.testClock != nil),
+                words: CommandWords(stores)
             ).routes
             + ReconciliationRoutes(reconciliations: useCases.reconciliations).routes
     }

@@ -10,7 +10,7 @@ struct SettingsRoutes: Sendable {
     let ring: AppRing
     let stores: [any StoreProfile]
 
-    /// If there are several stores, a call about an app may name one.
+    /// The parameters of calls about an app. With several stores, a call may name one.
     private var appParameters: [String] { stores.count > 1 ? ["store"] : [] }
 
     var routes: [Route] {
@@ -72,7 +72,7 @@ struct SettingsRoutes: Sendable {
     private func store(of call: Call) throws(Problem) -> any StoreProfile {
         let name = call.query["store"] ?? Store.unnamed.rawValue
         guard let store = stores.first(where: { $0.store.rawValue == name }) else {
-            throw .invalid("store", "There is no store \"\(name)\" here.")
+            throw .invalid("store", "Deed does not know the store \"\(name)\".")
         }
         return store
     }
@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension Body {
-    /// The change described by the body. Missing members leave their settings unchanged.
+    /// The change in the body. Missing members leave their settings unchanged.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")
@@ -131,8 +131,8 @@ extension Body {
         if try !body.flag("customers_consented") {
             throw .invalid(
                 "customers_consented",
-                "Deed tells the store only about purchases of customers who agreed to that: send true "
-                    + "when all of yours have, or null as \"refund_reports\".")
+                "Deed reports to the store only purchases of customers who agreed to that: send true "
+                    + "if all customers have agreed, or null as \"refund_reports\".")
         }
         return RefundReporting(
             preference: try body.optionalWord("preference"),
@@ -162,21 +162,21 @@ extension Body {
         if perCall > perDay {
             throw .invalid(
                 "per_call",
-                "\"per_call\" is \(perCall) and exceeds \"per_day\", which is \(perDay); send at most that."
+                "\"per_call\" is \(perCall) and exceeds \"per_day\", which is \(perDay); send at most \(perDay)."
             )
         }
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
-    /// The complete app. For missing members, the defaults for a new app apply.
+    /// The complete app. Missing members get the defaults for a new app.
     fileprivate func app() throws(Problem) -> AppChange {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// The credentials to change. Unlike an app's other members, missing credentials stay as they are: credentials
-    /// cannot be read, so a caller who reads an app and writes it back does not have them.
+    /// The credentials to change. Unlike an app's other members, missing credentials stay as they are.
+    /// Credentials cannot be read, so a caller who reads an app and writes it back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {
@@ -199,7 +199,7 @@ extension Body {
             if !key.contains(where: { $0.isSecret && body.holds($0.name) }) { return change }
         } else if parts.values.contains(nil) {
             let names = key.map { "\"\($0.name)\"" }.joined(separator: ", ")
-            throw .invalid("credentials", "\(names) go together; send all of them or none.")
+            throw .invalid("credentials", "\(names) belong together; send all of them or none.")
         }
         change.secrets.merge(parts) { _, part in part }
         return change

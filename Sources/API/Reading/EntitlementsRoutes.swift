@@ -30,7 +30,7 @@ struct EntitlementsRoutes: Sendable {
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
         let question = try ReadQuestion(call.query)
         let stream = try call.stream()
-        // Copied, because otherwise a waiting closure would keep the whole call in memory.
+        // Copied, because a waiting closure would otherwise keep the whole call in memory.
         let after = call.after
         let wanted = WantedAnswer(entitlement: entitlement, knownTags: call.knownTags)
         guard question.isOfNow else {
@@ -41,7 +41,7 @@ struct EntitlementsRoutes: Sendable {
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
             return .answered(.success(answer.response(to: wanted)))
         }
-        // A position in another shard may have to be checked with the database first.
+        // A position in another shard may first need a check with the database.
         if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
                 try reads.demand(after, within: nil)
@@ -67,7 +67,7 @@ struct EntitlementsRoutes: Sendable {
         }
     }
 
-    /// The answer for a different instant, or based on what was known at a different instant.
+    /// The answer for a different instant, or for what was known at a different instant.
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
@@ -90,7 +90,7 @@ struct ReadQuestion {
     init(_ query: QueryParameters) throws(Problem) {
         let consistency = query["consistency"]
         if let consistency, consistency != "strong" {
-            throw .invalid("consistency", "The parameter \"consistency\" takes \"strong\" only.")
+            throw .invalid("consistency", "The parameter \"consistency\" must be \"strong\".")
         }
         isStrong = consistency != nil
         at = try query.instant("at")

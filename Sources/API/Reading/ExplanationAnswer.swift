@@ -33,7 +33,8 @@ extension BalancesAnswer {
 }
 
 extension RecordedEvent {
-    /// Who recorded the event, when, and based on which evidence or wish. The customer's events have further details.
+    /// Who recorded the event, when, and on which evidence or wish it rests. The customer's events have further
+    /// details.
     fileprivate func explainedJSON(_ names: [Actor: String]) -> JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),

@@ -40,7 +40,7 @@ extension ExplanationAnswer {
         case .upcoming: return "It begins at \(answer.run.start.text)."
         case .revoked:
             return answer.expirationReason == .blocked
-                ? "Support blocked the purchase." : "It was taken back."
+                ? "Support blocked the purchase." : "The store revoked it."
         case .upgraded: return "Another product has replaced it and does not unlock it."
         case .paused: return "The customer paused the subscription in the store."
         case .retry: return "The store is trying to collect the payment again."

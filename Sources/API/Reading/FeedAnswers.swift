@@ -56,8 +56,7 @@ extension FeedItem {
         }
     }
 
-    /// Appends the payload as Deed wrote it. If the payload was damaged in the database, appends it as text in an
-    /// object.
+    /// Appends the payload as Deed wrote it. A payload that was damaged in the database becomes text in an object.
     private func appendPayload(to bytes: inout [UInt8]) {
         if payload.isEmpty {
             bytes.append(text: "null")

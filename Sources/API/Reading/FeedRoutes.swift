@@ -68,7 +68,8 @@ extension FeedQuestion {
         if let after = query["after"] {
             if since != nil {
                 throw .invalid(
-                    "since", "\"since\" and \"after\" are two starting places; send one of them."
+                    "since",
+                    "\"since\" and \"after\" both set the starting place; send only one of them."
                 )
             }
             start = after == "end" ? .end : .cursor(try FeedCursor(member: after, of: project))
@@ -96,13 +97,13 @@ extension FeedCursor {
             case .broken:
                 throw .invalid(
                     "after",
-                    "\"after\" takes \"end\", or a cursor exactly as \"next\" of an answer gave it."
+                    "\"after\" must be \"end\", or a cursor exactly as an answer's \"next\" gave it."
                 )
             case .ofAnotherProject:
                 throw .invalid(
                     "after",
-                    "\"after\" is another project's cursor; send one that this project's feed "
-                        + "gave, or none to begin with the log.")
+                    "\"after\" is a cursor from another project; send one that this project's feed "
+                        + "returned, or none to begin at the start of the log.")
             }
         }
     }
@@ -125,13 +126,13 @@ extension Problem {
         case .cursorOfAnotherDatabase:
             self = .invalid(
                 "after",
-                "\"after\" is another installation's cursor; send one that this project's feed "
-                    + "gave, or none to begin with the log.")
+                "\"after\" is a cursor from another installation; send one that this project's feed "
+                    + "returned, or none to begin at the start of the log.")
         case .cursorLost(let restart):
             self.init(
                 status: 409, code: "cursor_lost",
                 detail:
-                    "Events that the cursor has passed were lost, and the loss was accepted. Go on "
+                    "Events that the cursor has passed were lost, and the loss was accepted. Continue "
                     + "with the cursor in \"restart\". Some events may arrive again; recognise them by "
                     + "their id.")
             extensions.append("restart", .string(restart.text(for: project)))

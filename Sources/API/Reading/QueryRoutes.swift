@@ -7,9 +7,10 @@ import Service
 /// The call that asks about many customers at once.
 package struct QueryRoutes: Sendable {
     package static let customerLimit = 1000
-    /// Room for a thousand ids of 256 bytes, with typical escaping.
+    /// The body limit, with room for a thousand ids of 256 bytes and typical escaping.
     private static let bodyLimit = 1 << 20
-    /// Far more than a thousand customers usually need. Some customers, however, may hold thousands of rights.
+    /// The size limit of an answer, far more than a thousand customers usually need. Some customers, however, hold
+    /// thousands of rights.
     private static let answerLimit = 64 << 20
     let reads: CustomerReads
 
@@ -29,8 +30,8 @@ package struct QueryRoutes: Sendable {
         if count > QueryRoutes.customerLimit {
             throw .invalid(
                 "customers",
-                "\"customers\" holds \(count) ids; ask about "
-                    + "\(QueryRoutes.customerLimit) at most in one call.")
+                "\"customers\" has \(count) ids; ask about "
+                    + "at most \(QueryRoutes.customerLimit) in one call.")
         }
         guard let customers: [CustomerID] = try body.optionalIDs("customers") else {
             throw .missing("customers")
@@ -55,8 +56,8 @@ extension Result where Success == FilledAnswer {
 }
 
 extension Response {
-    /// Formatted as `{"answers":[…]}`, with each answer as the customer's own call would return it. A customer who
-    /// cannot be read has an error instead.
+    /// Formatted as `{"answers":[…]}`, with each answer as in the customer's own call. An
+    /// unreadable customer has an error instead.
     fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })

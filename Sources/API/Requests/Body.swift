@@ -27,9 +27,9 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// Reads a call's body, or its query if there is no body. Not every client can send a body with every method.
+    /// Reads a call's body, or its query if it has no body. Not every client can send a body with every method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // `dry_run` and `if_version` are always given in the query.
+        // `dry_run` and `if_version` are always in the query.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -51,7 +51,7 @@ struct Body {
         self.areFromQuery = areFromQuery
     }
 
-    /// False if the member is missing.
+    /// The flag's value; false if the member is missing.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = members[name], !value.isNull else { return false }
         if let flag = value.bool { return flag }
@@ -136,8 +136,8 @@ struct Body {
         return word
     }
 
-    /// A whole number. If the number is missing, the error states the range. Numbers outside the range are refused
-    /// later, by the rules.
+    /// A whole number. If the number is missing, the error states the range. The rules later refuse
+    /// numbers outside the range.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }
@@ -221,7 +221,7 @@ extension Body {
     /// Whether a name that the catalog does not know is accepted.
     static let allowUnknown = "allow_unknown"
 
-    /// The ticket, checked according to the rules for new names.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -234,7 +234,7 @@ extension Body {
     /// The reason for an admin's act.
     func adminReason() throws(Problem) -> AdminReason {
         let reason: Reason = try id("reason")
-        if reason.isBlank { throw .invalid("reason", "\"reason\" says nothing; say why.") }
+        if reason.isBlank { throw .invalid("reason", "\"reason\" is blank; give a reason.") }
         return AdminReason(reason: reason, ticket: try ticket())
     }
 }

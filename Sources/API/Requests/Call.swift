@@ -76,7 +76,7 @@ extension Call {
         return Stream(project: access.project, environment: named, customer: customer)
     }
 
-    /// A page from one of the project's lists. `form` describes the format of positions in it.
+    /// A page from one of the project's lists. `form` describes the format of its positions.
     func page<Place, Page>(
         by read: (String) -> Place?, like form: String,
         of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page

@@ -7,7 +7,7 @@ package struct QueryParameters: Sendable {
     static let page = ["after", "limit", "environment"]
     package static let pageLimit: Int64 = 1000
 
-    /// There are only a few, so comparing names is faster than a dictionary lookup.
+    /// The parameters. They are so few that comparing names is faster than a dictionary lookup.
     private var given: [(name: String, value: String)] = []
 
     /// Accepts only the parameters in `names`, because a misspelt one would count as missing.

@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Service
 import Synchronization
+import Wording
 
 /// Calls about a project's webhooks.
 struct WebhookRoutes: Sendable {
@@ -168,7 +169,7 @@ struct WebhookRoutes: Sendable {
 }
 
 extension Call {
-    /// The body of a call for which a body is optional.
+    /// The body of a call that needs no body.
     fileprivate func optionalBody(of names: [String]) throws(Problem) -> Body? {
         body.isEmpty ? nil : try Body(body, of: names)
     }
@@ -197,7 +198,7 @@ extension Problem {
 }
 
 extension Body {
-    /// The change described by the body. Missing members leave their settings unchanged.
+    /// The change in the body. Missing members leave their settings unchanged.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -268,7 +269,7 @@ extension Body {
     ) throws(Problem) -> Value {
         try rethrowing(
             as: { (error: InvalidWebhook) in
-                Problem.invalid(member, "\"\(member)\" \(error).")
+                Problem.invalid(member, "\"\(member)\" \(error.withRemedy).")
             }, value)
     }
 

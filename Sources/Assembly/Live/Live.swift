@@ -21,15 +21,15 @@ package typealias Clock = @Sendable () -> Instant
 
 /// The outside world, apart from the database. Tests substitute their own.
 package struct Outside: Sendable {
-    /// Returns the keys, starting with the one that seals. If there is no key, creates one if asked to.
+    /// Returns the keys. The first one seals. If no key exists and `making` is true, creates one.
     package typealias Keys = @Sendable (_ making: Bool) throws(KeyTrouble) -> [SecretKey]
 
     package var verifier: Verifier
     /// The installation's keys, which seal credentials.
     package var keys: Keys
-    /// Used instead of the real stores, if given.
+    /// Replaces the real stores, if given.
     package var store: (any StoreClient)?
-    /// Whether production evidence is accepted. With a test clock, it is not.
+    /// Whether production evidence is accepted. Under a test clock, it is not.
     package var takesProduction = true
     package var log: Log
     package var metrics: Metrics
@@ -59,6 +59,7 @@ package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
     package let webhooks: LiveWebhooks
+    package let factors: FactorVault
     package let intake: Intake
     package let feed: FeedReader
     package let store: LiveStore
@@ -72,9 +73,10 @@ package struct Live: Sendable {
         outside.keys = ledger.guarding(outside.keys)
         let store = LiveStore(ledger, outside)
         self.store = store
+        factors = FactorVault(ledger: ledger, keys: outside.keys)
         let ports = Ports(
-            ledger, evidence: .live(outside.verifier), credentials: store.vault, secrets: .live,
-            now: settings.clock, machineClock: outside.machineClock)
+            ledger, evidence: .live(outside.verifier), credentials: store.vault, sealing: factors,
+            secrets: .live, now: settings.clock, machineClock: outside.machineClock)
         feed = FeedReader(ledger, now: settings.clock)
         webhooks = LiveWebhooks(ledger, feed, outside, clock: settings.clock)
         var useCases = UseCases(ports)
@@ -88,8 +90,8 @@ package struct Live: Sendable {
 }
 
 extension Ledger {
-    /// Creates a missing key only as long as no data is sealed. Otherwise, the key is lost or unreadable, and a new key
-    /// would hide that.
+    /// Creates a missing key only as long as no data is sealed. Otherwise, the key is lost or
+    /// unreadable, and a new key would hide that.
     fileprivate func guarding(_ keys: @escaping Outside.Keys) -> Outside.Keys {
         { [self] making throws(KeyTrouble) in
             try keys(making && !((try? hasSealed()) ?? true))
@@ -116,5 +118,5 @@ extension Ledger: EventLog, Directory, StoreAccounts, GrantListing, Finding, Fig
     CustomerReading,
     IntakeQueue, EvidenceArchive, Leases, FeedLog, NoteReading, ErasureLog, EvidenceNaming,
     KeyUsing,
-    TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping
+    TrailKeeping, PeopleKeeping, PasswordKeeping, SessionKeeping, SecondFactorKeeping
 {}

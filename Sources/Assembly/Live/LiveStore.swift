@@ -53,8 +53,8 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Logs the apps whose stores cannot be queried because their credentials cannot be opened, so that operators learn
-    /// of it in time.
+    /// Logs the apps whose stores cannot be queried because their credentials cannot be opened.
+    /// Operators thus learn of it in time.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -124,7 +124,7 @@ private final class OutboundLines: Sendable {
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
             var limits = Courier.Limits()
-            // If a store hangs for one app, there is still room for the others.
+            // If a store hangs for one app, the other apps still have room.
             limits.ofLane = 256
             let courier = try Courier(limits)
             state.courier = courier

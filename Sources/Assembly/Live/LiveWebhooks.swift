@@ -83,7 +83,7 @@ package struct LiveWebhooks: WebhookSource {
             answer: sent.end.answer, milliseconds: sent.milliseconds)
     }
 
-    /// A job that keeps one job running for each webhook.
+    /// A job that keeps a delivery job running for each webhook.
     func job(_ ring: WebhookRing, _ bell: WebhookBell) -> Job {
         let (ledger, clock) = (ledger, clock)
         var ports = DeliveryPorts(

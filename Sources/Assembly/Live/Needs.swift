@@ -6,14 +6,14 @@ import Telemetry
 import Threading
 
 extension Job {
-    /// Counts once a minute what projects need from people, and reports when operators last performed their regular
-    /// tasks.
+    /// Counts once a minute what projects need from people, and reports when operators last
+    /// performed their regular tasks.
     static func countingNeeds(_ live: Live, isForTests: Bool, metrics: Metrics) -> Job {
         let people = live.needs(isForTests: isForTests)
         let needs = ProjectCheck.all.map { check in (check: check, count: Gauge()) }
         for need in needs {
             metrics.gauge(
-                "deed_needs", "What projects need from people, by the code of deed doctor.",
+                "deed_needs", "What projects need people to do, by the code of deed doctor.",
                 labels: [("code", need.check.code)]
             ) { need.count.value }
         }

@@ -25,12 +25,12 @@ struct Act: Sendable {
     let method: String
     /// The path of the call.
     let path: @Sendable (Target) -> String
-    /// Whether the call concerns both environments and therefore does not name either.
+    /// Whether the call concerns both environments and therefore names neither.
     var isOfBoth = false
-    /// For an act that cannot be rehearsed, the explanation on its page; `nil` for acts that can.
+    /// The explanation on the page of an act that cannot be rehearsed; `nil` for acts that can.
     var unrehearsed: String?
-    /// The field for the person's own words. They are sent in the call's member of the same name.
-    var words = Field(name: "reason", label: "Reason", hint: "Why, in your own words.")
+    /// The field for the person's own words. The call's member of the same name carries them.
+    var words = Field(name: "reason", label: "Reason", hint: "The reason, in your own words.")
     /// The call's body, without the person's own words and the ticket.
     let body: @Sendable (Target) -> JSON
 
@@ -91,7 +91,7 @@ struct Act: Sendable {
     }
 
     static let change = Act(
-        pattern: "/grants/{grant}/change", title: "Give a grant another end",
+        pattern: "/grants/{grant}/change", title: "Change a grant's end",
         button: "Change it",
         fields: [
             Field(
@@ -115,7 +115,7 @@ struct Act: Sendable {
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // Text that is not a number is refused by the call itself, with its own message.
+        // The call itself refuses text that is not a number, with its own message.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }
@@ -153,9 +153,9 @@ struct Act: Sendable {
         fields: [], method: "POST", path: { $0.below("purchases", "/unblock") }, body: { _ in [:] })
 
     static let merge = Act(
-        pattern: "/merge", title: "Make the customer a part of another", button: "Merge them",
+        pattern: "/merge", title: "Merge the customer into another", button: "Merge them",
         fields: [
-            Field(name: "into", label: "Part of", hint: "The id of the customer who stays.")
+            Field(name: "into", label: "Part of", hint: "The id of the customer who remains.")
         ], method: "POST", path: { $0.path("/merge") }, isOfBoth: true
     ) { target in ["into": .string(target.fields.trimmed("into") ?? "")] }
 
@@ -170,17 +170,17 @@ struct Act: Sendable {
                 name: "because", label: "Because",
                 kind: .choice([
                     ("cancelled", "the customer will not buy it"),
-                    ("settled", "the customer got it in another way"),
+                    ("settled", "the customer got the product in another way"),
                 ]))
         ], method: "POST", path: { $0.below("orders", "/close") },
         unrehearsed:
-            "A closed order no longer waits for its purchase. Access and balances stay as they are, and the order cannot be reopened."
+            "A closed order no longer waits for its purchase. Access and balances do not change, and the order cannot be reopened."
     ) { target in ["because": .string(target.fields["because"] ?? "")] }
 
     static let note = Act(
         pattern: "/note", title: "Write a note", button: "Add it", fields: [], method: "POST",
         path: { $0.path("/notes") },
-        unrehearsed: "Nothing follows from a note. Other staff see it on the customer's page.",
+        unrehearsed: "A note changes nothing. Other staff see it on the customer's page.",
         words: Field(name: "text", label: "Note", hint: "What others should know."),
         body: { _ in [:] })
 
@@ -192,7 +192,7 @@ struct Act: Sendable {
 }
 
 extension Fields {
-    /// Whether the chosen length has no end. This requires the word itself, so that a missing or unreadable length
-    /// never means for ever.
+    /// Whether the chosen length has no end. Requires the word itself, so that a missing or
+    /// unreadable length never means for ever.
     fileprivate var isForever: Bool { self["for"] == "forever" }
 }

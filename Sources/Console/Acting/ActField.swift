@@ -81,7 +81,7 @@ extension Act {
 }
 
 extension Markup {
-    /// Hidden fields that are sent along with a form.
+    /// Hidden fields that are sent with a form.
     static func hidden(_ fields: [(name: String, value: String)]) -> Markup {
         let inputs: [Markup] = fields.map {
             "<input type=\"hidden\" name=\"\(value: $0.name)\" value=\"\(value: $0.value)\">"

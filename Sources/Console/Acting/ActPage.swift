@@ -23,12 +23,12 @@ struct ActPage {
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// The reason and ticket used for a preview. They are never recorded.
+    /// The reason and ticket for a preview. They are never recorded.
     private static let looking: [(name: String, value: String)] = [
         ("reason", "to see what it would change"), ("ticket", "none yet"),
     ]
 
-    /// The form, filled in from the address. If all fields are filled in, the preview is shown instead.
+    /// The form, filled in from the address, or the preview if all fields are filled in.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         guard act.unrehearsed == nil, act.isSaid(by: fields) else {
@@ -38,7 +38,7 @@ struct ActPage {
             let call = call(fields.with(ActPage.looking), ("dry_run", "1"))
             return ready(try room.send(call), fields).response()
         } catch {
-            return form(fields, trouble: error.sentenceForPeople)
+            return form(fields, trouble: error.told(in: room))
                 .response(status: error.status, headers: error.headers)
         }
     }
@@ -57,13 +57,13 @@ struct ActPage {
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
-            // The act may have been performed, so another attempt is only safe with the same mark.
+            // The act may have been performed, so another attempt is safe only with the same mark.
             if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
             // A mark belongs to the content that was sent with it, so different content needs a new mark.
             let kept = error.status >= 500 ? fields : fields.with([("mark", "")])
-            return form(kept, trouble: error.sentenceForPeople)
+            return form(kept, trouble: error.told(in: room))
                 .response(status: error.status, headers: error.headers)
         }
     }
@@ -92,8 +92,9 @@ struct ActPage {
 
     private var about: Markup {
         let named: Markup = subject.map { ", <code>\($0)</code>" } ?? .nothing
+        let side = act.isOfBoth ? "both environments, production and sandbox" : stream.environment
         return """
-            <p>Customer \(Markup.link(stream.place, stream.customer)) in \(stream.environment)\(named).</p>
+            <p>Customer \(Markup.link(stream.place, stream.customer)) in \(side)\(named).</p>
             """
     }
 
@@ -101,7 +102,7 @@ struct ActPage {
     private var reasons: [Act.Field] {
         let isTicketRequired = room.role == .support
         let hint =
-            isTicketRequired ? "Your role needs one." : "The support case, if there is one."
+            isTicketRequired ? "Your role needs a ticket." : "The support case, if there is one."
         return [
             act.words,
             Act.Field(
@@ -109,7 +110,7 @@ struct ActPage {
         ]
     }
 
-    private func form(_ fields: Fields, trouble: String?) -> Page {
+    private func form(_ fields: Fields, trouble: Markup?) -> Page {
         let alert = Markup.alert(trouble)
         let inputs = act.fields + reasons
         let button = act.unrehearsed == nil ? "Show what it changes" : act.button
@@ -135,7 +136,7 @@ struct ActPage {
             """)
     }
 
-    /// A preview of the changes. Below it is the form that makes them.
+    /// A preview of the changes, with the form that makes them below.
     private func ready(_ answer: JSON, _ fields: Fields) -> Page {
         let sides = answer["customers"]?.array ?? []
         let said: [Markup] = act.fields.map { field in
@@ -175,7 +176,7 @@ struct ActPage {
         page(
             """
             \(about)
-            \(Markup.alert("Deed cannot tell whether it was done. Press the button again in a moment: it still counts only once."))
+            \(Markup.alert("Deed cannot tell whether this was done. Press the button again in a moment: it still counts only once."))
             \(lastStep(fields, last(fields["version"] ?? "", seen: fields["seen"] ?? "", mark: fields["mark"] ?? "")))
             """)
     }

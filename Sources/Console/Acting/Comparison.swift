@@ -34,7 +34,7 @@ struct Comparison {
         if changes.isEmpty {
             return """
                 <h2>\(customer)</h2>
-                <p class="notice">This makes no difference: what the customer may use stays the same.</p>
+                <p class="notice">This changes nothing: what the customer may use stays the same.</p>
                 """
         }
         let lines: [Markup] = changes.map {

@@ -3,7 +3,8 @@ import Core
 import HTTPServer
 import JSON
 
-/// Erases a person. The page first shows what would be erased, with a button that erases it permanently.
+/// Erases a person. The page first shows what an erasure would remove, with a button that erases the person
+/// permanently.
 struct ErasePage {
     static let title = "Erase the person"
     private static let treatments: [(value: String, label: String)] = [
@@ -27,7 +28,7 @@ struct ErasePage {
         self.visit = visit
     }
 
-    /// Shows what would be erased.
+    /// Shows what an erasure would remove.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         return try look(fields, treatment(in: fields), trouble: nil, status: 200)
@@ -39,7 +40,8 @@ struct ErasePage {
         let treatment = treatment(in: fields)
         guard fields.trimmed("id") == stream.customer else {
             return try look(
-                fields, treatment, trouble: "Nothing was erased: that is not the customer's id.",
+                fields, treatment,
+                trouble: "Nothing was erased: the id that you entered is not the customer's.",
                 status: 400)
         }
         var body = body(
@@ -53,7 +55,7 @@ struct ErasePage {
             return .seeOther(stream.place.with("done", fields["version"]))
         } catch {
             return try look(
-                fields, treatment, trouble: error.sentenceForPeople, status: error.status)
+                fields, treatment, trouble: error.told(in: room), status: error.status)
         }
     }
 
@@ -67,9 +69,9 @@ struct ErasePage {
     }
 
     private func look(
-        _ fields: Fields, _ treatment: String, trouble: String?, status: Int
+        _ fields: Fields, _ treatment: String, trouble: Markup?, status: Int
     ) throws(Turned) -> Response {
-        let body = body(treatment, reason: "to see what would go", ticket: "none yet")
+        let body = body(treatment, reason: "to see what would be erased", ticket: "none yet")
         let answer = try turning { () throws(Problem) in
             try room.send(InnerCall("POST", stream.path("/erase"), body: body))
         }
@@ -80,7 +82,7 @@ struct ErasePage {
     }
 
     private func content(
-        _ answer: JSON, _ fields: Fields, _ treatment: String, _ trouble: String?
+        _ answer: JSON, _ fields: Fields, _ treatment: String, _ trouble: Markup?
     ) -> Markup {
         let sides = answer["environments"]?.array ?? []
         let own = sides.first {
@@ -109,10 +111,10 @@ struct ErasePage {
     }
 
     private static let inputs = [
-        Act.Field(name: "id", label: "The customer's id", hint: "Type it in full, to be sure."),
-        Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+        Act.Field(name: "id", label: "The customer's id", hint: "Type the full id to confirm."),
+        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
         Act.Field(
-            name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
+            name: "ticket", label: "Ticket", hint: "The support case, if any.",
             isRequired: false),
     ]
 

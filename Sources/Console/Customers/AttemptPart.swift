@@ -3,7 +3,7 @@ import JSON
 
 /// Attempts to deliver the customer's events to webhooks. Each has a button to send the event again.
 struct AttemptPart {
-    /// The maximum number of webhooks that are queried, and of attempts that are shown for each.
+    /// The maximum number of webhooks to query, and of attempts to show for each.
     private static let (webhooks, attempts) = (5, 10)
 
     let look: CustomerLook

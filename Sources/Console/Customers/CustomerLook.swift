@@ -9,7 +9,7 @@ struct CustomerLook: Sendable {
     let known: String?
     /// The page shows events before this version; `nil` for the newest ones.
     let before: Int64?
-    /// The version at which the customer was before the visitor's latest act.
+    /// The customer's version before the visitor's latest act.
     let done: Int64?
     let whole: JSON
     /// An explanation of each entitlement that the customer has ever held.
@@ -48,15 +48,15 @@ struct CustomerLook: Sendable {
         ListPart(list, name, from: fields["\(name)"].flatMap { Int($0) } ?? 0, at: place)
     }
 
-    /// An instant from the query in UTC, either in the format of a browser's time field or as in an answer.
+    /// An instant from the query in UTC, in the format of a browser's time field or of an answer.
     private static func instant(_ fields: Fields, _ name: String) throws(Turned) -> String? {
         guard let text = fields.trimmed(name) else { return nil }
         let hasSeconds = text.count { $0 == ":" } > 1
         let whole = text.hasSuffix("Z") ? text : text + (hasSeconds ? "Z" : ":00Z")
         guard let instant = Instant(text: whole) else {
             throw .notice(
-                400, "That does not work",
-                "\"\(name)\" takes an instant in UTC, like 2026-11-20T19:21:00Z.")
+                400, "That did not work",
+                "\"\(name)\" must be an instant in UTC, like 2026-11-20T19:21:00Z.")
         }
         return instant.text
     }
@@ -67,10 +67,10 @@ struct CustomerLook: Sendable {
     /// The version of the newest event that was read.
     var version: Int64 { events.last?["version"]?.integer ?? 0 }
 
-    /// The facts about the purchase. The purchase is named as in answers.
+    /// The facts about the purchase, which is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
-    /// Each event states new facts, or the facts of the purchase that it moves.
+    /// The facts in each event: new ones, or those of the purchase that it moves.
     private static func facts(in events: [JSON]) -> [String: [(event: JSON, fact: JSON)]] {
         var facts: [String: [(event: JSON, fact: JSON)]] = [:]
         for event in events {

@@ -54,13 +54,13 @@ struct CustomerPage {
         guard let whole = look.whole["merged_into"]?.string else { return .nothing }
         let place = NamedStream(room, whole, isSandbox: stream.isSandbox).place
         return """
-            <p class="notice">This customer is a part of \(Markup.link(place, whole)) now.</p>
+            <p class="notice">This customer is now part of \(Markup.link(place, whole)).</p>
             """
     }
 
     private var acts: Markup {
         guard Act.grant.isAllowed(in: room) else {
-            return "<p>Your role may look at everything here, and change nothing.</p>"
+            return "<p>Your role may look at everything here, but change nothing.</p>"
         }
         var links = [Markup.link(stream.below("attach"), Act.attach.title)]
         if isMerged { links.append(.link(stream.below("unmerge"), Act.unmerge.title)) }
@@ -87,14 +87,14 @@ struct CustomerPage {
             """
     }
 
-    /// The two instants: a form to change them, and a sentence about them.
+    /// The page's two instants: a form to change them, and a sentence about them.
     private var moments: Markup {
         let isSet = look.at != nil || look.known != nil
         let open: Markup = isSet ? " open" : ""
         let at = look.whole["at"]?.string
         let now: Markup =
             isSet
-            ? "<p class=\"notice\">This is not the present. \(Markup.link(stream.place, "Back to the present"))</p>"
+            ? "<p class=\"notice\">You are not looking at the present. \(Markup.link(stream.place, "Back to the present"))</p>"
             : .nothing
         let sandbox: Markup =
             stream.isSandbox
@@ -106,7 +106,7 @@ struct CustomerPage {
             \(sandbox)
             <p><label for="at">Show what applies at this instant, in UTC</label>
             <input id="at" name="at" type="datetime-local" step="0.001" value="\(value: local(look.at))"></p>
-            <p><label for="known">judged by what was known at this one</label>
+            <p><label for="known">based on what was known at this instant</label>
             <input id="known" name="known" type="datetime-local" step="0.001" value="\(value: local(look.known))"></p>
             <p><button>Show</button></p>
             </form></details>
@@ -118,7 +118,7 @@ struct CustomerPage {
     private var entitlements: Markup {
         if look.explanations.isEmpty {
             return """
-                <p>Nothing now, and nothing earlier. If the customer has paid, find the number in the store's mail or in the app.</p>
+                <p>Nothing now, and nothing earlier. If the customer has paid, search for the number in the store's e-mail or in the app.</p>
                 """
         }
         let part = look.part(of: look.explanations, "entitlements")

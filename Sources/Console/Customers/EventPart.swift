@@ -43,13 +43,13 @@ struct DoneLine {
         "purchase.unblocked", "purchase.attached", "purchase.detached", "customer.merged",
         "customer.unmerged", "customer.erased", "order.closed",
     ]
-    /// For how many milliseconds an act counts as the latest one.
+    /// How long an act counts as the latest one, in milliseconds.
     private static let life: Int64 = 10 * 60_000
 
     let look: CustomerLook
 
     var markup: Markup {
-        // A version in an address could come from anyone, so the event must be recent and must be the person's own.
+        // Anyone can write a version in an address, so the event must be recent and must be the person's own.
         let actor = "person:\(look.stream.room.visitor.signedIn.person.text)"
         let event = look.events.first { event in
             (event["version"]?.integer ?? 0) > look.done ?? .max

@@ -3,8 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// The evidence kept about a customer: all of it as a list, or one piece with what proving it again
-/// says.
+/// The evidence stored about a customer: all of it as a list, or one piece with the result of proving it again.
 struct EvidencePage {
     private let stream: NamedStream
     private let fields: Fields
@@ -24,7 +23,7 @@ struct EvidencePage {
         guard let digest = found?["evidence"]?.string else {
             throw .notice(
                 404, "No evidence",
-                "This event rests on no evidence of its own. The list on the customer's page has all that is kept."
+                "This event has no evidence of its own. The customer's page lists all stored evidence."
             )
         }
         return try proof(of: digest)
@@ -40,7 +39,7 @@ struct EvidencePage {
         let bytes = try turning { () throws(Problem) in
             try room.calls.file(call, by: room.caller)
         }
-        // The call has found it, so it consists of digits and letters.
+        // The call has found the piece, so its digest consists of digits and letters.
         return Response(
             status: 200,
             headers: [
@@ -65,7 +64,7 @@ struct EvidencePage {
             } ?? .nothing
         let table: Markup =
             pieces.isEmpty
-            ? "<p>Nothing is kept about this customer here.</p>"
+            ? "<p>No evidence is stored for this customer.</p>"
             : .table(["Evidence", "App", "Said at", "Recorded"], pieces.map(row))
         return page("Evidence", "\(table)\(next)")
     }
@@ -83,7 +82,7 @@ struct EvidencePage {
         let path = stream.path("/evidence/\(percentEncoded(digest))")
         let call = InnerCall("GET", path, query: stream.query())
         let piece = try turning { () throws(Problem) in try room.send(call) }
-        return page("Evidence, proven again", content(piece))
+        return page("Evidence, verified again", content(piece))
     }
 
     private func content(_ piece: JSON) -> Markup {
@@ -115,23 +114,23 @@ struct EvidencePage {
         switch piece["outcome"]?.string {
         case "proven" where piece["signed"]?.bool == true:
             return """
-                <p class="notice done" role="status">It is proven: \(store) signed it, as the roots of today show.</p>
+                <p class="notice done" role="status">Verified: \(store) signed this evidence, as today's roots confirm.</p>
                 """
         case "proven":
             return """
-                <p class="notice done" role="status">It is whole: these are the bytes with which \(store) answered Deed. Such an answer has no signature of its own.</p>
+                <p class="notice done" role="status">Intact: these are the bytes of \(store)'s answer to Deed. Such an answer has no signature.</p>
                 """
         case "refused":
             return """
-                <p class="notice" role="alert">It is not proven: \(piece["detail"]?.string ?? "")</p>
+                <p class="notice" role="alert">Not verified: \(piece["detail"]?.string ?? "")</p>
                 """
         case "digest_only":
             return """
-                <p class="notice" role="status">Only its digest is kept, so there is nothing to prove.</p>
+                <p class="notice" role="status">Only the digest of this evidence is stored, so there is nothing to verify.</p>
                 """
         default:
             return """
-                <p class="notice" role="alert">It is not what was believed: the database was changed or is damaged. An operator looks into it with: deed audit</p>
+                <p class="notice" role="alert">This is not the evidence that Deed believed: the database was changed or is damaged. An operator can investigate with: deed audit</p>
                 """
         }
     }

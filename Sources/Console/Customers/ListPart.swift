@@ -25,9 +25,9 @@ struct ListPart {
         if count <= ListPart.size { return .nothing }
         let end = start + shown.count
         let after: Markup =
-            end < count ? link(from: end, "The next ones") : .nothing
+            end < count ? link(from: end, "Next") : .nothing
         let before: Markup =
-            start > 0 ? link(from: max(0, start - ListPart.size), "The ones before") : .nothing
+            start > 0 ? link(from: max(0, start - ListPart.size), "Previous") : .nothing
         return """
             <p class="pages">\(start + 1) to \(end) of \(count). \(before) \(after)</p>
             """

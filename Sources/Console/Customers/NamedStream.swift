@@ -18,7 +18,7 @@ struct NamedStream: Sendable {
         let environment = Fields(visit.query)["environment"] ?? Environment.production.rawValue
         guard let environment = Environment(rawValue: environment) else {
             throw .notice(
-                400, "That does not work", "The environment is production or sandbox.")
+                400, "That did not work", "The environment must be production or sandbox.")
         }
         self.init(room, visit.arguments[1], isSandbox: environment == .sandbox)
     }

@@ -54,7 +54,7 @@ struct PurchasePart {
             NamedStream(stream.room, customer, isSandbox: stream.isSandbox).place, customer)
     }
 
-    /// Whether a person moved the purchase here, in which case the move can be undone.
+    /// Whether a person moved the purchase to this customer. Such a move can be undone.
     private func wasMoved(_ id: String) -> Bool {
         let last = look.events.last {
             $0["type"]?.string == "purchase.attached" && $0["data"]?["purchase"]?.string == id
@@ -67,12 +67,12 @@ struct PurchasePart {
         if all.isEmpty {
             return look.earlier == 0 && look.before == nil
                 ? .nothing
-                : "<p>What was said about it is not among the events that this page has read; the older or newer ones have it.</p>"
+                : "<p>The store's statements about this purchase are not among the events on this page; see older or newer events.</p>"
         }
         let facts = Array(all.suffix(PurchasePart.limit))
         let more: Markup =
             all.count == facts.count
-            ? .nothing : "<p>\(all.count - facts.count) older ones are among the events.</p>"
+            ? .nothing : "<p>\(all.count - facts.count) older ones are in the list of events.</p>"
         let hasPrices = facts.contains { $0.fact["price"] != nil }
         let price: Markup = hasPrices ? "<th scope=\"col\">Price</th>" : .nothing
         let environment: Markup =
@@ -81,7 +81,7 @@ struct PurchasePart {
         return """
             <form method="get" action="\(value: look.stream.bare("evidence").text)">\(environment)
             <div class="wide"><table>
-            <caption>Transactions, and who said so</caption>
+            <caption>Transactions and their evidence</caption>
             <thead><tr><th scope="col">Transaction</th><th scope="col">Product</th><th scope="col">Bought</th><th scope="col">Until</th>\(price)<th scope="col">Evidence</th><th scope="col">Said at</th><th scope="col">Recorded</th></tr></thead>
             <tbody>
             \(facts.map { row($0.event, $0.fact, hasPrices: hasPrices) })
@@ -94,7 +94,7 @@ struct PurchasePart {
     private func row(_ event: JSON, _ fact: JSON, hasPrices: Bool) -> Markup {
         let price: Markup = hasPrices ? "<td>\(fact.price ?? "")</td>" : .nothing
         let revoked: Markup =
-            fact["revocation"]?["at"]?.string.map { ", taken back at \(Markup.time($0))" }
+            fact["revocation"]?["at"]?.string.map { ", revoked at \(Markup.time($0))" }
             ?? .nothing
         return """
             <tr><th scope="row"><code>\(fact["transaction"]?.string ?? "")</code></th><td>\(fact["product"]?.string ?? "")</td>
@@ -104,7 +104,8 @@ struct PurchasePart {
             """
     }
 
-    /// The button that proves the evidence again. What moved here is in the list of all evidence.
+    /// The button that proves the evidence again. Evidence of a purchase that moved here is in the list of all
+    /// evidence.
     private func proving(_ event: JSON) -> Markup {
         guard let version = event["version"]?.integer, event["data"]?["transactions"] == nil else {
             return .nothing
@@ -159,7 +160,7 @@ extension JSON {
         case "verify_receipt_reply": "receipt, confirmed by \(store)"
         case "client_transaction": "transaction from the app, signed by \(store)"
         case "notification": "notification, signed by \(store)"
-        case "server_api": "answer of \(store) to Deed"
+        case "server_api": "answer from \(store) to Deed"
         default: self["rank"]?.string ?? ""
         }
     }

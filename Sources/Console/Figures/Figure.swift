@@ -21,14 +21,14 @@ struct Figure: Sendable {
     static let entitlements = Figure(
         name: "entitlements", title: "Active customers by entitlement",
         sentence:
-            "Customers with access to the entitlement from any source, grants and grace included. One with two entitlements counts for each. Merged customers count once.",
+            "Customers with access to the entitlement from any source, including grants and grace. A customer with two entitlements counts for each. Merged customers count once.",
         empty: "No customer has access to anything.",
         columns: ["Entitlement", "Now", "A week ago"], rows: { $0.active("entitlements") })
 
     static let products = Figure(
         name: "products", title: "Active customers by product",
         sentence:
-            "Customers with the lasting purchase, or with a paid period of the subscription that has begun, has not ended and was not revoked. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
+            "Customers with the lasting purchase, or with a current paid period of the subscription that was not revoked. Blocked purchases, grants, grace, consumables and products that do not renew are left out. Family members count.",
         empty: "No customer has a subscription or a lasting purchase.",
         columns: ["Product", "Now", "A week ago"], rows: { $0.active("products") })
 
@@ -42,10 +42,10 @@ struct Figure: Sendable {
         count: { $0["ending"]?["count"]?.integer ?? 0 })
 
     static let refunds = Figure(
-        name: "refunds", title: "Refunds of the week",
+        name: "refunds", title: "Refunds of the last seven days",
         sentence:
-            "Transactions that the store paid back in the last seven days, whole or in part. What family members lose with them is not counted.",
-        empty: "Nothing was paid back in the last seven days.",
+            "Transactions that the store refunded in the last seven days, in full or in part. Access that family members lost is not counted.",
+        empty: "Nothing was refunded in the last seven days.",
         columns: ["Transaction", "Customer", "Product", "Purchase", "Paid back"],
         rows: {
             $0.items("refunds", ["transaction", "customer", "product", "purchase", "at"])
@@ -63,7 +63,7 @@ struct Figure: Sendable {
 
     /// A cell in quotes. A leading apostrophe keeps spreadsheets from interpreting text as a formula.
     private static func cell(_ text: String) -> String {
-        // Scalars are compared, because a quote and a combining mark after it form a single character.
+        // Compares scalars, because a quote and a combining mark after it form a single character.
         let scalars = text.unicodeScalars
         let isFormula = scalars.first.map { "=+-@\t\r".unicodeScalars.contains($0) } ?? false
         var quoted = String.UnicodeScalarView()

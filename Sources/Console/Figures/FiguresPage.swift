@@ -21,6 +21,7 @@ struct FiguresPage {
         }
     }
 
+    /// The figures that were counted last. Their `at` is `null` if there are none.
     static func answer(
         in room: ProjectRoom, isSandbox: Bool
     ) throws(Problem) -> JSON {
@@ -40,12 +41,28 @@ struct FiguresPage {
             title: "Figures", visitor: room.visitor, room: room,
             content: """
                 <p>\(words) \(Markup.link(other, isSandbox ? "Look at production" : "Look at the sandbox"))</p>
-                <p>As of \(Markup.time(answer["at"]?.string)). "A week ago" is \(Markup.time(answer["week_ago"]?.string)), based on what is known now. Sandbox purchases that count in production are not counted there.</p>
-                \(Figure.all.map(section))
-                \(unclaimed)
-                <p>Figures by day and month come with a later release.</p>
+                \(FiguresPage.asOf(answer))
+                \(counted)
                 """
         ).response()
+    }
+
+    /// Says when the figures were counted.
+    static func asOf(_ answer: JSON) -> Markup {
+        guard let at = answer["at"]?.string else {
+            return "<p>Deed counts once an hour, and has not counted these customers yet.</p>"
+        }
+        return "<p>As of \(Markup.time(at)). Deed counts once an hour.</p>"
+    }
+
+    private var counted: Markup {
+        if answer["at"]?.string == nil { return .nothing }
+        return """
+            <p>"A week ago" is \(Markup.time(answer["week_ago"]?.string)), based on what is known now. Sandbox purchases that count in production are not counted there.</p>
+            \(Figure.all.map(section))
+            \(unclaimed)
+            <p>Figures by day and month come with a later release.</p>
+            """
     }
 
     private func place(_ name: StaticString) -> Place {
@@ -124,6 +141,9 @@ enum FigureFile {
         }
         let answer = try turning { () throws(Problem) in
             try FiguresPage.answer(in: room, isSandbox: isSandbox)
+        }
+        guard answer["at"]?.string != nil else {
+            throw .notice(404, "Nothing counted yet", "Deed counts the figures once an hour.")
         }
         return file(name, figure.file(answer))
     }

@@ -27,7 +27,7 @@ enum AttachPlace {
         guard let customer = fields.trimmed("customer"), let purchase = fields.trimmed("purchase")
         else {
             throw .notice(
-                400, "That does not work", "Say which customer is to have which purchase.")
+                400, "That did not work", "Say which customer should get which purchase.")
         }
         let isSandbox = fields["environment"] == Environment.sandbox.rawValue
         let stream = NamedStream(room, customer, isSandbox: isSandbox)

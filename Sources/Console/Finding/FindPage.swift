@@ -47,7 +47,7 @@ struct FindPage {
         if matches.isEmpty {
             return """
                 <p class="notice">Nothing in the project is called \(Markup.text(words)) or begins with it.</p>
-                <p>Check the spelling. For the order number in a store's mail, which begins with M or GPA, ask the store: deed find NUMBER --ask-store</p>
+                <p>Check the spelling. If it is an order number from a store's e-mail, which begins with M or GPA, ask the store: deed find NUMBER --ask-store</p>
                 """
         }
         let more: Markup =

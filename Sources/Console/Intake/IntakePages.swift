@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Evidence that is waiting to be judged or has been judged.
+/// Evidence that waits or has been judged.
 struct IntakePage {
     private static let states = ["waiting", "refused", "believed", "settled", "dropped"]
 
@@ -13,11 +13,13 @@ struct IntakePage {
 
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         self.room = room
-        let asked = Fields(visit.query)["state"] ?? ""
+        let fields = Fields(visit.query)
+        let asked = fields["state"] ?? ""
         let state = IntakePage.states.contains(asked) ? asked : "waiting"
         self.state = state
+        let after = fields["after"].map { "&after=\(percentEncoded($0))" } ?? ""
         answer = try turning { () throws(Problem) in
-            try room.send(InnerCall("GET", "/intake", query: "state=\(state)"))
+            try room.send(InnerCall("GET", "/intake", query: "state=\(state)\(after)"))
         }
     }
 
@@ -27,9 +29,11 @@ struct IntakePage {
             name == state
                 ? "<strong>\(name)</strong>" : .link(room.intake.with("state", name), name)
         }
-        let rest: Markup =
-            items.count < 100
-            ? .nothing : "<p>These are the first 100: <code>deed intake list</code> has all.</p>"
+        let next: Markup =
+            answer["next"]?.string.map {
+                let place = room.intake.with("state", state).with("after", $0)
+                return "<p>\(Markup.link(place, "The next ones"))</p>"
+            } ?? .nothing
         let table: Markup =
             items.isEmpty
             ? "<p>No evidence is in this state.</p>"
@@ -42,7 +46,7 @@ struct IntakePage {
                 <p>Evidence from stores or customers that could not be judged immediately.</p>
                 <nav class="acts" aria-label="States">\(links)</nav>
                 \(table)
-                \(rest)
+                \(next)
                 """
         ).response()
     }
@@ -71,9 +75,9 @@ struct IntakeItemPage {
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
         (
             "settle", "Settle it",
-            "It was resolved in another way, such as by a grant. Deed will not judge it again."
+            "The matter was resolved in another way, such as by a grant. Deed will not judge the evidence again."
         ),
-        ("drop", "Drop it", "It should have no effect. Deed will not judge it again."),
+        ("drop", "Drop it", "The evidence should have no effect. Deed will not judge it again."),
     ]
 
     private let room: ProjectRoom
@@ -98,7 +102,7 @@ struct IntakeItemPage {
         let fields = Fields(form: visit.body)
         guard let act = IntakeItemPage.acts.first(where: { $0.name == fields["act"] }) else {
             throw .notice(
-                400, "That does not work", "The form does not name anything that can be done.")
+                400, "That does not work", "The form names no known action.")
         }
         let body: JSON = ["reason": .string(fields.trimmed("reason") ?? "")]
         let call = InnerCall(
@@ -108,12 +112,12 @@ struct IntakeItemPage {
             _ = try room.send(call)
             return .seeOther(room.intake.below(id))
         } catch {
-            return try response(fields, trouble: error.sentenceForPeople, status: error.status)
+            return try response(fields, trouble: error.told(in: room), status: error.status)
         }
     }
 
     private func response(
-        _ fields: Fields, trouble: String?, status: Int
+        _ fields: Fields, trouble: Markup?, status: Int
     ) throws(Turned) -> Response {
         let item = try turning { () throws(Problem) in
             try room.send(InnerCall("GET", "/intake/\(percentEncoded(id))"))
@@ -162,7 +166,7 @@ struct IntakeItemPage {
 
     private func form(_ fields: Fields) -> Markup {
         let inputs = [
-            Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+            Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
             Act.Field(
                 name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
                 isRequired: false),
@@ -173,7 +177,7 @@ struct IntakeItemPage {
             """
         }
         return .section(
-            "deciding", "Decide about it",
+            "deciding", "Decide",
             """
             <form class="card" method="post" action="\(value: room.intake.below(id).text)">
             \(room.visitor.token)

@@ -2,13 +2,13 @@ import API
 import HTTPServer
 import JSON
 
-/// Replaces the catalog in two steps: its text, then what that changes, with one button that does it.
+/// Replaces the catalog in two steps: first its text, then a preview of the changes with a button that makes them.
 struct CatalogEditPage {
-    /// As forms encode it: a quote takes three bytes.
+    /// The limit for an encoded form, in which a quote takes three bytes.
     static let bodyLimit = 1 << 20
 
     private static let reasons = [
-        Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
         Act.Field(
             name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
             isRequired: false),
@@ -27,7 +27,7 @@ struct CatalogEditPage {
         self.visit = visit
     }
 
-    /// The text of the present catalog, or of an earlier one.
+    /// The text of the current catalog, or of an earlier one.
     func form() throws(Turned) -> Response {
         let earlier = Fields(visit.query)["from"]
         let path = earlier.map { "/catalog/changes/\(percentEncoded($0))" } ?? "/catalog"
@@ -35,14 +35,14 @@ struct CatalogEditPage {
         let words: Markup =
             earlier == nil
             ? .nothing
-            : "<p class=\"notice\">This is the catalog of version \(String(answer["version"]?.integer ?? 0)). Nothing was done yet.</p>"
+            : "<p class=\"notice\">This is the catalog at version \(String(answer["version"]?.integer ?? 0)). Nothing has been done yet.</p>"
         return writing(answer["catalog"]?.prettyText ?? "", words, nil).response()
     }
 
     /// Shows what the text would change, or replaces the catalog with it.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
-        // A form sends lines with two characters at their ends.
+        // A form sends two characters at the end of each line.
         let text = (fields["text"] ?? "").replacing("\r\n", with: "\n")
         do throws(Problem) {
             if fields["step"] == "do", let version = fields["version"] {
@@ -69,18 +69,18 @@ struct CatalogEditPage {
             idempotencyKey: fields["mark"].map { "console-\($0)" })
     }
 
-    /// The text once more, with what is wrong. After an answer that does not tell whether it was
-    /// done, the last step once more: it counts once.
+    /// Shows the text again, with what is wrong. If the answer does not tell whether the catalog
+    /// was replaced, shows the last step again. Sending that step twice counts once.
     private func again(_ problem: Problem, _ text: String, _ fields: Fields) -> Response {
         if problem.status >= 500, fields["step"] == "do" {
-            let trouble =
-                "Deed cannot say whether it was done. Press the button again in a moment: it counts once."
+            let trouble: Markup =
+                "Deed cannot tell whether this was done. Press the button again in a moment: it counts only once."
             return page(last(text, fields["version"] ?? "", fields, trouble))
                 .response(status: problem.status, headers: problem.headers)
         }
         let errors: [Markup] = problem.errors.prefix(100).map { "<li>\($0)</li>" }
         let list: Markup = errors.isEmpty ? .nothing : "<ul>\(errors)</ul>"
-        return writing(text, list, problem.sentenceForPeople)
+        return writing(text, list, problem.told(in: room))
             .response(status: problem.status, headers: problem.headers)
     }
 
@@ -88,7 +88,7 @@ struct CatalogEditPage {
         Page(title: "Edit the catalog", visitor: room.visitor, room: room, content: content)
     }
 
-    private func writing(_ text: String, _ words: Markup, _ trouble: String?) -> Page {
+    private func writing(_ text: String, _ words: Markup, _ trouble: Markup?) -> Page {
         page(
             """
             \(Markup.alert(trouble))
@@ -98,13 +98,13 @@ struct CatalogEditPage {
             \(Markup.hidden([("step", "show")]))
             <p><label for="text">The whole catalog, as the file of <code>deed catalog apply</code></label>
             <textarea id="text" name="text" rows="30" spellcheck="false" required aria-describedby="text-hint">\(value: text)</textarea>
-            <br><small id="text-hint">JSON. A form takes about half a megabyte; a longer one goes by the command line.</small></p>
+            <br><small id="text-hint">JSON. A form can hold about half a megabyte; use the command line for a larger catalog.</small></p>
             <p class="acts"><button>Show what it changes</button> \(Markup.link(room.catalog, "Back"))</p>
             </form>
             """)
     }
 
-    private func ready(_ step: JSON, _ text: String, _ fields: Fields, _ trouble: String?) -> Page {
+    private func ready(_ step: JSON, _ text: String, _ fields: Fields, _ trouble: Markup?) -> Page {
         let version = String(step["version"]?.integer ?? 0)
         let changes = step["changes"]?.array ?? []
         if changes.isEmpty {
@@ -114,15 +114,15 @@ struct CatalogEditPage {
         }
         return page(
             """
-            <p>Nothing was done yet. The catalog is version \(version) now.</p>
+            <p>Nothing has been done yet. The catalog is now version \(version).</p>
             \(CatalogStepPart(step: step, room: room).markup)
             \(last(text, version, fields, trouble))
             """)
     }
 
-    /// The form that does it, for the version that was looked at.
+    /// The form that replaces the previewed version.
     private func last(
-        _ text: String, _ version: String, _ fields: Fields, _ trouble: String?
+        _ text: String, _ version: String, _ fields: Fields, _ trouble: Markup?
     ) -> Markup {
         """
         \(Markup.alert(trouble))

@@ -2,7 +2,7 @@ import API
 import HTTPServer
 import JSON
 
-/// The catalogs that a project had: when, by whom, and why each came.
+/// The catalogs that the project has had: when, by whom, and why each was set.
 struct CatalogHistoryPage {
     private let room: ProjectRoom
     private let trail: JSON
@@ -24,7 +24,7 @@ struct CatalogHistoryPage {
             } ?? .nothing
         let table: Markup =
             rows.isEmpty
-            ? "<p>There was no other catalog.</p>"
+            ? "<p>There are no earlier catalogs.</p>"
             : .table(["Change", "When", "By", "Reason", "Ticket"], rows)
         return Page(
             title: "Earlier catalogs", visitor: room.visitor, room: room,
@@ -46,7 +46,7 @@ struct CatalogHistoryPage {
         ]
     }
 
-    /// One catalog, and how it differs from the one before.
+    /// One catalog, and how it differs from the previous one.
     static func past(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
         let place = visit.arguments[1]
         let answer = try turning { () throws(Problem) in

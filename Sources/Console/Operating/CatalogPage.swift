@@ -7,7 +7,7 @@ import JSON
 struct CatalogPage {
     private let room: ProjectRoom
     private let answer: JSON
-    /// The version that the visitor has just made.
+    /// The catalog version that the visitor has just made.
     private let done: Int64?
 
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
@@ -40,13 +40,13 @@ struct CatalogPage {
     private var doneLine: Markup {
         guard done == version else { return .nothing }
         return
-            "<p class=\"notice done\" role=\"status\">The catalog is version \(String(version)) now.</p>"
+            "<p class=\"notice done\" role=\"status\">The catalog is now version \(String(version)).</p>"
     }
 
     private var products: Markup {
         let all = catalog?["products"]?.array ?? []
         if all.isEmpty {
-            return "<p class=\"notice\">It is empty: no purchase unlocks anything yet.</p>"
+            return "<p class=\"notice\">The catalog is empty: no purchase unlocks anything yet.</p>"
         }
         let rows = all.map { product -> [Markup] in
             let credits = (product["credits"]?.object?.members ?? []).map {

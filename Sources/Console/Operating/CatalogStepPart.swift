@@ -2,7 +2,7 @@ import JSON
 
 /// What a catalog changes, and for whom.
 struct CatalogStepPart {
-    /// How many customers are named.
+    /// The maximum number of customers to name.
     private static let limit = 100
 
     let step: JSON
@@ -42,7 +42,7 @@ struct CatalogStepPart {
             ]
         }
         return .section(
-            "access", "Whose access changes at once",
+            "access", "Whose access changes immediately",
             .table(["Environment", "Customers who gain", "Customers who lose"], rows))
     }
 
@@ -68,12 +68,12 @@ struct CatalogStepPart {
             ]
         }
         let isCut = all.count > rows.count || step["more"]?.bool == true
-        let more: Markup = isCut ? "<p>And more, which are counted above.</p>" : .nothing
+        let more: Markup = isCut ? "<p>The counts above include more customers.</p>" : .nothing
         let unread = step["unread"]?.integer ?? 0
         let damaged: Markup =
             unread == 0
             ? .nothing
-            : "<p>The events of \(String(unread)) customers cannot be read; an operator runs: <code>deed audit --projections</code></p>"
+            : "<p>The events of \(String(unread)) customers cannot be read; an operator can investigate with: <code>deed audit --projections</code></p>"
         return
             "\(Markup.table(["Customer", "Environment", "Gains", "Loses"], rows))\(more)\(damaged)"
     }
@@ -92,7 +92,7 @@ struct CatalogStepPart {
         return rows.isEmpty
             ? .nothing
             : .section(
-                "waiting", "Purchases that wait for a new product",
+                "waiting", "Purchases waiting for a new product",
                 .table(["Product", "Store", "Purchases"], rows))
     }
 }

@@ -2,10 +2,10 @@ import API
 import HTTPServer
 import JSON
 
-/// Revokes a key: what it is, and the button that ends it.
+/// Revokes a key: a description of the key, and the button that revokes it.
 struct KeyPage {
     private static let inputs = [
-        Act.Field(name: "reason", label: "Reason", hint: "Why, in your own words."),
+        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
         Act.Field(
             name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
             isRequired: false),
@@ -29,7 +29,7 @@ struct KeyPage {
         try form(Fields(""), trouble: nil, status: 200)
     }
 
-    /// Revokes the key. A second time changes nothing.
+    /// Revokes the key. Does nothing if it is already revoked.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         let body: JSON = ["reason": .string(fields.trimmed("reason") ?? "")]
@@ -41,12 +41,12 @@ struct KeyPage {
             _ = try room.send(call)
             return .seeOther(room.settings.with("revoked", id))
         } catch {
-            return try form(fields, trouble: error.sentenceForPeople, status: error.status)
+            return try form(fields, trouble: error.told(in: room), status: error.status)
         }
     }
 
     private func form(
-        _ fields: Fields, trouble: String?, status: Int
+        _ fields: Fields, trouble: Markup?, status: Int
     ) throws(Turned) -> Response {
         let key = try turning { () throws(Problem) in
             try room.send(InnerCall("GET", "/keys/\(percentEncoded(id))"))
@@ -74,12 +74,12 @@ struct KeyPage {
     }
 
     private var over: Markup {
-        "<p>Nothing opens with it any more. \(Markup.link(room.settings, "Back"))</p>"
+        "<p>The key no longer works. \(Markup.link(room.settings, "Back"))</p>"
     }
 
     private func revoking(_ fields: Fields) -> Markup {
         """
-        <p>Nothing was done yet. Within a second of the button, every call with the key is refused. Nothing brings it back: an operator makes another one with <code>deed key create</code>.</p>
+        <p>Nothing has been done yet. Within a second after you press the button, every call with the key is refused. A revoked key cannot be restored: an operator can create a new one with <code>deed key create</code>.</p>
         <form class="card" method="post" action="\(value: room.settings.below("keys", id, "revoke").text)">
         \(room.visitor.token)
         \(Markup.hidden([("mark", fields["mark"] ?? room.newMark())]))

@@ -31,7 +31,7 @@ struct SettingsPage {
         ).response()
     }
 
-    /// Only if the list says so, too: anyone can write an address.
+    /// The message about a revoked key. It is shown only if the list agrees, because anyone can write an address.
     private var done: Markup {
         let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
         guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }
@@ -47,7 +47,7 @@ struct SettingsPage {
         return .section(
             "rules", "Rules",
             """
-            <p>An operator changes them with: <code>deed project set</code></p>
+            <p>An operator can change these with: <code>deed project set</code></p>
             \(Markup.table(["Setting", "Value"], rows))
             """)
     }
@@ -68,13 +68,13 @@ struct SettingsPage {
         if all.isEmpty {
             return .section(
                 "apps", "Apps",
-                "<p>There are none, so no purchase can be proven. An operator adds one with: <code>deed app set</code></p>"
+                "<p>There are no apps, so no purchase can be verified. An operator can add one with: <code>deed app set</code></p>"
             )
         }
         let rows = all.map { app -> [Markup] in
             let secrets = app["credentials"]
             let held = [
-                secrets?["api_key"]?.bool == true ? "key of the store's API" : nil,
+                secrets?["api_key"]?.bool == true ? "key for the store's API" : nil,
                 secrets?["shared_secret"]?.bool == true ? "shared secret" : nil,
             ].compactMap(\.self)
             return [
@@ -110,7 +110,7 @@ struct SettingsPage {
         return .section(
             "keys", "Keys",
             """
-            <p>An operator makes and rotates them with: <code>deed key</code></p>
+            <p>An operator creates and rotates keys with: <code>deed key</code></p>
             \(Markup.table(["Key", "State", "Role", "Name", "Environment", "Made", "Ends", "Last used", "Do"], rows))
             \(next)
             """)

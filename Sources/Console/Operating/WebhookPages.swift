@@ -19,7 +19,7 @@ struct WebhooksPage {
         let all = answer["webhooks"]?.array ?? []
         let content: Markup =
             all.isEmpty
-            ? "<p>There are none. An operator adds one with: <code>deed webhook create --url https://…</code></p>"
+            ? "<p>There are no webhooks. An operator can add one with: <code>deed webhook create --url https://…</code></p>"
             : .table(
                 ["Webhook", "State", "URL", "Environment", "Waiting", "Parked", "Oldest"],
                 all.map(row))
@@ -122,17 +122,17 @@ struct WebhookPage {
     private var done: Markup {
         let words: Markup? =
             switch fields["done"] {
-            case "pause": "It is paused. Events wait until it is resumed."
-            case "resume": "It is resumed."
-            case "replay": "The event is sent again; the list shows it in a moment."
+            case "pause": "The webhook is paused. Events wait until it is resumed."
+            case "resume": "The webhook is resumed."
+            case "replay": "The event is being sent again; the list will show it in a moment."
             default: nil
             }
         return words.map { "<p class=\"notice done\" role=\"status\">\($0)</p>" } ?? .nothing
     }
 
     private func result(_ test: JSON) -> Markup {
-        let status = test["status"]?.integer.map { "It answered with \($0)" }
-        let words = status ?? test["error"]?.string ?? "It did not answer"
+        let status = test["status"]?.integer.map { "The receiver answered with \($0)" }
+        let words = status ?? test["error"]?.string ?? "The receiver did not answer"
         return """
             <div class="notice" role="status"><p>An example was sent. \(words), after \(String(test["milliseconds"]?.integer ?? 0)) ms.</p>
             <details><summary>Its answer</summary><pre>\(test["answer"]?.string ?? "")</pre></details></div>
@@ -227,7 +227,7 @@ struct WebhookPage {
             all.isEmpty
             ? "<p>Nothing has been sent.</p>"
             : .table(
-                ["When", "Event", "Customer", "Attempt", "Outcome", "What it answered", "Do"],
+                ["When", "Event", "Customer", "Attempt", "Outcome", "Answer", "Do"],
                 all.map(attempt))
         return .section(
             "attempts", "Attempts",

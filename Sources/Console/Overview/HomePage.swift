@@ -5,6 +5,9 @@ import JSON
 
 /// A project's first page: what needs attention, and a way to find a customer.
 struct HomePage {
+    /// How many entitlements appear among the figures, and how many products.
+    private static let figureLimit = 10
+
     let room: ProjectRoom
 
     func response() -> Response {
@@ -30,14 +33,14 @@ struct HomePage {
         do throws(Problem) {
             return .section(id, title, content(try room.send(InnerCall("GET", path))))
         } catch {
-            return .section(id, title, Markup.alert(error.sentenceForPeople))
+            return .section(id, title, Markup.alert(error.told(in: room)))
         }
     }
 
     private var needs: Markup {
-        part("/status", "What needs a person", "needs") { answer in
+        part("/status", "What needs attention", "needs") { answer in
             let needs = answer["needs"]?.array ?? []
-            if needs.isEmpty { return "<p>All is well: nothing needs a person.</p>" }
+            if needs.isEmpty { return "<p>All is well: nothing needs attention.</p>" }
             return "\(needs.map(need))"
         }
     }
@@ -63,12 +66,12 @@ struct HomePage {
             let all = (answer["reconciliations"]?.array ?? []).newestFirst(by: "started_at")
             guard let run = all.first else {
                 return """
-                    <p>The log has not been compared with the clock and the stores yet. An operator starts that with: <code>deed reconcile</code>, or daily with <code>deed serve --reconcile-at</code></p>
+                    <p>The log has not been compared with the clock and the stores yet. An operator can start a reconciliation with: <code>deed reconcile</code>, or daily with <code>deed serve --reconcile-at</code></p>
                     """
             }
             guard run["finished_at"]?.string != nil else {
                 return
-                    "<p>It began at \(Markup.time(run["started_at"]?.string)) and is still running.</p>"
+                    "<p>The reconciliation began at \(Markup.time(run["started_at"]?.string)) and is still running.</p>"
             }
             let errors = (run["errors"]?.array ?? []).compactMap(\.string)
             let drift = run["drift"]?.integer ?? 0
@@ -76,19 +79,20 @@ struct HomePage {
                 drift == 0 ? "It found nothing wrong." : "It found \(Int(drift)) differences."
             let items: [Markup] = errors.prefix(20).map { "<li>\(timed: $0)</li>" }
             let list: Markup = items.isEmpty ? .nothing : "<ul>\(items)</ul>"
-            return "<p>It ended at \(Markup.time(run["finished_at"]?.string)). \(found)</p>\(list)"
+            return
+                "<p>The reconciliation ended at \(Markup.time(run["finished_at"]?.string)). \(found)</p>\(list)"
         }
     }
 
     private var webhooks: Markup {
         part("/webhooks", "Webhooks", "webhooks") { answer in
             let all = answer["webhooks"]?.array ?? []
-            if all.isEmpty { return "<p>There are none.</p>" }
+            if all.isEmpty { return "<p>There are no webhooks.</p>" }
             let late = all.filter { $0.isLate }
             let words: Markup =
                 late.isEmpty
-                ? "<p>All of them (\(all.count)) receive what they should.</p>"
-                : "<p class=\"notice\">\(late.count) of \(all.count) do not receive all that they should.</p>"
+                ? "<p>All \(all.count) webhooks receive what they should.</p>"
+                : "<p class=\"notice\">\(late.count) of \(all.count) do not receive everything that they should.</p>"
             return "\(words)<p>\(Markup.link(room.webhooks, "All webhooks"))</p>"
         }
     }
@@ -112,12 +116,25 @@ struct HomePage {
         return .section("waiting", "What waits", "<ul>\(lines)</ul>")
     }
 
-    /// Links to the figures. The figures themselves are not shown here, because counting may take a long time.
+    /// The figures of production in brief. Their own page has the tables, the files, and what each counts.
     private var figures: Markup {
-        guard room.maySee("/figures") else { return .nothing }
-        return .section(
-            "figures", "Figures",
-            "<p>\(Markup.link(room.figures, "Active customers, what ends soon, refunds"))</p>")
+        part("/figures", "Figures of production", "figures") { answer in
+            let counted = answer["at"]?.string == nil ? Markup.nothing : brief(answer)
+            let link = Markup.link(room.figures, "All figures, and what each counts")
+            return "\(FiguresPage.asOf(answer))\(counted)<p>\(link)</p>"
+        }
+    }
+
+    private func brief(_ answer: JSON) -> Markup {
+        let tables = [Figure.entitlements, .products].map { figure -> Markup in
+            let rows = figure.rows(answer).prefix(HomePage.figureLimit).map { $0.map(Markup.text) }
+            return rows.isEmpty
+                ? .nothing : .table(figure.columns, rows, caption: "\(figure.title)")
+        }
+        let counts: [Markup] = [Figure.ending, .refunds].map { figure in
+            "<li>\(Markup(stringLiteral: figure.title)): \(Int(figure.count?(answer) ?? 0))</li>"
+        }
+        return "\(tables)<ul>\(counts)</ul>"
     }
 
     private var finding: Markup {
@@ -126,12 +143,12 @@ struct HomePage {
             """
             <p>Enter one of these:</p>
             <ul>
-            <li>the customer's id, or how it begins</li>
+            <li>the customer's id, or its beginning</li>
             <li>a transaction or a purchase, such as 2000000123 or apple:2000000123</li>
             <li>an order, an account token, a grant, an event</li>
             <li>the ticket of a grant</li>
             </ul>
-            <p>Both environments are searched. <kbd>/</kbd> leads to the search box, <kbd>?</kbd> shows the keys.</p>
+            <p>Both environments are searched. <kbd>/</kbd> jumps to the search box, and <kbd>?</kbd> shows all keys.</p>
             """)
     }
 }

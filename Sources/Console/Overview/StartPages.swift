@@ -12,7 +12,7 @@ enum StartPage {
         let content: Markup =
             roles.isEmpty
             ? """
-            <p class="notice">You have no role in any project. An operator gives one with: deed person set</p>
+            <p class="notice">You have no role in any project. An operator can give you one with: deed person set</p>
             """ : "<ul>\(items)</ul>"
         return Page(title: "Projects", visitor: visitor, content: content).response()
     }

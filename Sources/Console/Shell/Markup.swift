@@ -51,7 +51,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
             }
         }
 
-        /// Adds an attribute's value, which must be in double quotes. It is unchanged apart from escaping.
+        /// Adds an attribute's value, which must be in double quotes. The value stays unchanged apart from escaping.
         package mutating func appendInterpolation(value text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -86,7 +86,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character changes how other characters look, as control characters and direction marks do.
+    /// Whether the character changes how other characters look, like control characters and direction marks.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x09, 0x0A: false

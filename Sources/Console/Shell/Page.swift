@@ -59,7 +59,7 @@ struct Page {
         return """
             <form class="person" method="post" action="\(value: Place.signOut.text)">
             \(visitor.token)
-            <span>\(visitor.signedIn.email.text)</span> \(role)
+            \(Markup.link(.yourSignIn, visitor.signedIn.email.text)) \(role)
             <button class="quiet">Sign out</button>
             </form>
             """
@@ -71,7 +71,7 @@ struct Page {
         <html lang="en">
         \(head)
         <body>
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">Skip to content</a>
         <header>
         <p class="brand"><a href="/console">Deed</a></p>
         \(places)
@@ -110,20 +110,24 @@ struct Page {
 extension Page {
     /// A page with only a title and a sentence.
     static func notice(
-        _ title: String, _ sentence: String, _ visitor: Visitor? = nil, _ room: ProjectRoom? = nil
+        _ title: String, _ sentence: Markup, _ visitor: Visitor? = nil, _ room: ProjectRoom? = nil
     ) -> Page {
         Page(
             title: title, visitor: visitor, room: room,
             content: """
                 <p class="notice" role="alert">\(sentence)</p>
-                <p><a href="/console">To the start</a></p>
+                <p><a href="/console">Go to the start page</a></p>
                 """)
     }
 }
 
 extension Markup {
-    /// The reason why a form was refused, if it was refused.
+    /// Why a form was refused; empty if it was not.
     static func alert(_ trouble: String?) -> Markup {
+        alert(trouble.map { (words) -> Markup in "\(words)" })
+    }
+
+    static func alert(_ trouble: Markup?) -> Markup {
         trouble.map { "<p class=\"notice\" role=\"alert\">\($0)</p>" } ?? .nothing
     }
 }

@@ -5,7 +5,9 @@ struct Place: Sendable {
     static let prefix = "/console"
     static let start = Place([])
     static let signIn = Place(["sign-in"])
+    static let code = Place(["sign-in", "code"])
     static let signOut = Place(["sign-out"])
+    static let yourSignIn = Place(["your-sign-in"])
 
     private let parts: [String]
     private var parameters: [(name: String, value: String)] = []

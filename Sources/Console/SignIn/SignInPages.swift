@@ -45,39 +45,26 @@ struct SignInPages: Sendable {
             try keeper.signIns.signIn(
                 email, fields["password"] ?? "", from: visit.client?.description ?? "")
         }
-        keeper.refused.note(outcome.noted, from: visit.client)
+        keeper.note(outcome, of: visit)
         let next = SignInPages.safe(fields["next"])
-        func again(_ status: Int, _ trouble: String, _ headers: [Header] = []) -> Response {
-            page(next: next, email: email, trouble: trouble)
-                .response(status: status, headers: headers)
-        }
         switch outcome {
-        case .signedIn(let cookie):
-            // The old cookie may be known to others.
-            if let old = keeper.cookie(of: visit) {
-                try asking { () throws(Fault) in try keeper.signIns.signOut(old) }
-            }
-            let target = next.map { [Header("Location", $0)] }
-            return Response(
-                status: 303,
-                headers: (target ?? [Header("Location", Place.start.text)]) + Page.guards
-                    + [keeper.setCookie(cookie, for: visit)])
-        case .wrong:
-            return again(403, "The address or the password is wrong. Check both, and try again.")
-        case .tooManyTries:
-            return again(
-                429, "There were too many attempts. Wait a quarter of an hour, and try again.",
-                [Header("Retry-After", "900")])
-        case .busy:
-            return again(
-                503, "Other people are signing in. Try again in a second.",
-                [Header("Retry-After", "1")])
+        case .signedIn(let cookie): return try keeper.enter(cookie, next, visit)
+        case .needsCode(let cookie):
+            return .seeOther(
+                Place.code.with("next", next), headers: [keeper.setBegunCookie(cookie, for: visit)])
+        case .wrong, .tooManyTries, .tooManyCodes, .busy, .over:
+            let told = outcome.refusal ?? (403, SignInPages.wrong, [])
+            return page(next: next, email: email, trouble: told.sentence)
+                .response(status: told.status, headers: told.headers)
         }
     }
 
+    private static let wrong =
+        "The address or the password is wrong. Check both, and try again."
+
     func signOut(_ visit: Visit) throws(Turned) -> Response {
         try keeper.requireOwnPage(visit)
-        let visitor = try keeper.visitor(of: visit)
+        let visitor = try keeper.visitor(of: visit, isSettingUp: true)
         try keeper.requireToken(Fields(form: visit.body), of: visitor)
         if let cookie = keeper.cookie(of: visit) {
             try asking { () throws(Fault) in try keeper.signIns.signOut(cookie) }
@@ -85,24 +72,13 @@ struct SignInPages: Sendable {
         return .seeOther(.signIn, headers: [keeper.setCookie(nil, for: visit)])
     }
 
-    /// The address if it belongs to the console, otherwise `nil`: signing in must not redirect elsewhere.
+    /// The address if it belongs to the console, otherwise `nil`. Signing in must not redirect elsewhere.
     static func safe(_ next: String?) -> String? {
         guard let next, next == Place.prefix || next.hasPrefix(Place.prefix + "/"),
             !next.contains(".."),
             next.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") })
         else { return nil }
         return next
-    }
-}
-
-extension SignInOutcome {
-    fileprivate var noted: RefusedSignIns.Outcome {
-        switch self {
-        case .signedIn: .signedIn
-        case .wrong: .wrong
-        case .tooManyTries: .tooManyTries
-        case .busy: .busy
-        }
     }
 }
 
@@ -176,7 +152,7 @@ struct LinkPages: Sendable {
     )
 }
 
-/// The database's answer. If there is a fault, the visitor is turned away.
+/// The database's answer. A fault turns the visitor away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()

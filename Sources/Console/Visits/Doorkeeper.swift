@@ -4,27 +4,31 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Identifies visitors by their cookie, and checks where forms were sent from.
+/// Identifies visitors by their cookie, and checks where forms come from.
 final class Doorkeeper: Sendable {
-    /// How many recently valid cookies are remembered.
+    /// The maximum number of recently valid cookies to remember.
     private static let limit = 1000
 
     let signIns: SignIns
     let calls: InnerCalls
     /// Counts and logs attempts to sign in.
     let refused: RefusedSignIns
+    /// Whether people without a second factor see only the page that sets one up.
+    let requiresSecondFactor: Bool
     let heavyPages = HeavyPages()
     private let speaksTLS: Bool
-    /// Recently valid cookies. They are used only to choose the queue in which a visitor waits.
+    /// Recently valid cookies. They only choose the queue in which a visitor waits.
     private let seen = Mutex<Set<String>>([])
 
     init(
-        _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool
+        _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool,
+        requiresSecondFactor: Bool
     ) {
         self.signIns = signIns
         self.calls = calls
         self.refused = refused
         self.speaksTLS = speaksTLS
+        self.requiresSecondFactor = requiresSecondFactor
     }
 
     /// Whether the browser uses HTTPS, either with Deed itself or with a trusted proxy.
@@ -42,12 +46,36 @@ final class Doorkeeper: Sendable {
 
     func cookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit)) }
 
+    /// The cookie of a browser that has given the right password but no code. It opens no page.
+    func begunCookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit) + "-code") }
+
     /// Tells the browser to keep the cookie until the browser is closed, or to delete it.
     func setCookie(_ value: String?, for visit: Visit) -> Header {
+        setCookie(cookieName(visit), value, visit)
+    }
+
+    func setBegunCookie(_ value: String?, for visit: Visit) -> Header {
+        setCookie(cookieName(visit) + "-code", value, visit)
+    }
+
+    private func setCookie(_ name: String, _ value: String?, _ visit: Visit) -> Header {
         Header(
             "Set-Cookie",
-            "\(cookieName(visit))=\(value ?? ""); Path=/; HttpOnly; SameSite=Strict"
+            "\(name)=\(value ?? ""); Path=/; HttpOnly; SameSite=Strict"
                 + (isSecure(visit) ? "; Secure" : "") + (value == nil ? "; Max-Age=0" : ""))
+    }
+
+    /// Lets a person in with a new cookie, and shows the page that the person wanted.
+    func enter(_ cookie: String, _ next: String?, _ visit: Visit) throws(Turned) -> Response {
+        // Others may know the old cookie.
+        if let old = self.cookie(of: visit) {
+            try asking { () throws(Fault) in try signIns.signOut(old) }
+        }
+        let begun = begunCookie(of: visit).map { _ in setBegunCookie(nil, for: visit) }
+        return Response(
+            status: 303,
+            headers: [Header("Location", next ?? Place.start.text)] + Page.guards
+                + [setCookie(cookie, for: visit)] + (begun.map { [$0] } ?? []))
     }
 
     /// The room in which the visitor waits. Visitors who are signed in do not wait behind strangers.
@@ -56,8 +84,9 @@ final class Doorkeeper: Sendable {
         return seen.withLock { $0.contains(cookie) } ? .known : .strangers
     }
 
-    /// Throws unless the visitor is signed in.
-    func visitor(of visit: Visit) throws(Turned) -> Visitor {
+    /// Throws unless the visitor is signed in, with a second factor if one is required. The pages
+    /// for setting one up and for signing out do not require it.
+    func visitor(of visit: Visit, isSettingUp: Bool = false) throws(Turned) -> Visitor {
         guard let cookie = cookie(of: visit) else { throw .signIn }
         let found: SignedIn?
         do throws(Fault) {
@@ -72,6 +101,7 @@ final class Doorkeeper: Sendable {
             seen.insert(cookie)
         }
         guard let found else { throw .signIn }
+        if requiresSecondFactor, !found.hasSecondFactor, !isSettingUp { throw .secondFactor }
         return Visitor(signedIn: found, formToken: signIns.formToken(of: cookie))
     }
 

@@ -4,7 +4,7 @@ import API
 struct Fields: Sendable {
     private var values: [String: String] = [:]
 
-    /// If a name occurs twice, the first value is used. Fields with invalid encoding are left out.
+    /// Reads the fields. If a name occurs twice, its first value counts. Fields with invalid encoding are left out.
     init(_ text: String) {
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(
@@ -22,7 +22,7 @@ struct Fields: Sendable {
         return percentDecoded(bytes.span)
     }
 
-    /// The field's value. It is also `nil` for an empty field, because browsers send empty fields as well.
+    /// The field's value; `nil` also for an empty field, because browsers send empty fields as well.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }

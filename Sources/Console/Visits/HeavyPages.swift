@@ -6,7 +6,7 @@ final class HeavyPages: Sendable {
 
     private let count = Mutex(0)
 
-    /// Produces a page, or turns the visitor away while too many other pages are being produced.
+    /// Produces a page, or turns the visitor away while too many other pages are in production.
     func make<Answer>(_ page: () throws(Turned) -> Answer) throws(Turned) -> Answer {
         let isFree = count.withLock { count in
             if count >= HeavyPages.limit { return false }

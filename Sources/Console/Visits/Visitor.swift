@@ -51,6 +51,8 @@ enum Turned: Error {
     case problem(Problem)
     /// The visitor is not signed in.
     case signIn
+    /// The visitor has to set up a second factor first.
+    case secondFactor
     /// A page with its status, title and sentence.
     case notice(Int, String, String, headers: [Header] = [])
 }
@@ -58,7 +60,7 @@ enum Turned: Error {
 extension Turned {
     static let notYours = Turned.notice(
         404, "Nothing here",
-        "There is no such project, or you have no role in it. An operator gives one with: deed person set"
+        "There is no such project, or you have no role in it. An operator can give you one with: deed person set"
     )
     static func role(of room: ProjectRoom) -> Turned {
         .notice(
@@ -68,11 +70,11 @@ extension Turned {
     }
     static let readable = Turned.notice(
         403, "Not over plain HTTP",
-        "Others could read passwords on their way here. Open the console by HTTPS, through its proxy, or on the machine itself."
+        "Others could read passwords in transit. Open the console over HTTPS, through its proxy, or on the machine itself."
     )
     static let crowded = Turned.notice(
         503, "Too many pages at once",
-        "Others are looking at customers at this moment. Load the page again in a second.",
+        "Other people are loading pages right now. Load this page again in a second.",
         headers: [Header("Retry-After", "1")])
     static let noForm = Turned.notice(
         403, "Nothing was done",

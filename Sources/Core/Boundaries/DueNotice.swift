@@ -21,9 +21,8 @@ package struct DueNotice: Hashable, Sendable {
 
 /// When a customer's stream was last written, and under which catalog.
 ///
-/// Every write to a stream first publishes the changes that the clock has caused since the previous
-/// write. All boundaries up to the last record have therefore been published or stated by a fact,
-/// and no later boundary has.
+/// Every write to a stream first publishes the changes that the clock has caused since the previous write. All
+/// boundaries up to the last record have therefore been published, or a fact has stated them. No later boundary has.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
@@ -35,18 +34,18 @@ package struct LastRecord: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The events to publish up to `now`: the boundaries under each catalog while it was in effect,
-    /// and the changes that each newer catalog made.
-    package func dueNotices(through now: Instant, of project: ProjectState) -> [DueNotice] {
-        guard project.exists, let lastRecord, !isErased else { return [] }
+    /// The events to publish up to `now`. They cover the boundaries under each catalog while it was
+    /// in effect, and the changes that each newer catalog made. `editions` are the open ones with
+    /// their catalogs.
+    package func dueNotices(through now: Instant, by editions: [CatalogEdition]) -> [DueNotice] {
+        guard let lastRecord else { return [] }
         var due: [DueNotice] = []
-        let editions = project.editions(since: lastRecord)
-        // It is not known what applied before the oldest remembered edition of the catalog.
+        // The catalog before the oldest remembered edition is not known.
         var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
-            due += boundaries(after: start, by: edition.catalog).prefix { $0.at <= end }.map {
-                DueNotice(event: event(of: $0, by: edition.catalog), reason: .clock($0.at))
+            due += boundaries(after: start, by: edition.contents).prefix { $0.at <= end }.map {
+                DueNotice(event: event(of: $0, by: edition.contents), reason: .clock($0.at))
             }
             start = end
             if let next { due += notices(from: edition, to: next, at: end) }
@@ -84,13 +83,13 @@ extension CustomerState {
     private func notices(
         from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
     ) -> [DueNotice] {
-        let change = accessChange(from: old.catalog, to: new.catalog, now: instant)
+        let change = accessChange(from: old.contents, to: new.contents, now: instant)
         let boundaries =
             change.lost.map { Boundary(.ended, $0, at: instant) }
             + change.gained.map { Boundary(.started, $0, at: instant) }
         return boundaries.map {
             DueNotice(
-                event: event(of: $0, by: new.catalog), reason: .catalog(version: new.version))
+                event: event(of: $0, by: new.contents), reason: .catalog(version: new.version))
         }
     }
 

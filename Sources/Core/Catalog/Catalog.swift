@@ -38,6 +38,14 @@ package struct Catalog: Hashable, Sendable {
         place(of: key).map { products[$0] }
     }
 
+    /// The catalog as far as it concerns customers who bought only these products. Their rights and
+    /// boundaries are the same by both.
+    package func narrowed(to keys: Set<ProductKey>) -> Catalog {
+        Catalog(
+            products: keys.compactMap(product), entitlementTitles: [:], endingSoon: endingSoon,
+            currencyTitles: [:], rules: originalVersionRules)
+    }
+
     /// The index of a product in `products`.
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 

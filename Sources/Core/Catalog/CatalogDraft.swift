@@ -34,8 +34,8 @@ package struct CatalogDraft: Sendable {
         }
     }
 
-    /// Records that the value at a path is empty, unless that value was refused. The refusal has
-    /// then already been recorded as a problem.
+    /// Records that the value at a path is empty, unless that value was refused. A refused value
+    /// already has a recorded problem.
     package mutating func noteEmpty(_ path: String, _ remedy: String) {
         if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
@@ -56,7 +56,7 @@ package struct CatalogDraft: Sendable {
 extension CatalogDraft {
     private mutating func validateProducts() {
         if products.count > CatalogDraft.productLimit {
-            note("products", "holds \(products.count) products; the limit is \(Self.productLimit)")
+            note("products", "has \(products.count) products; the limit is \(Self.productLimit)")
         }
         var seen: [ProductKey: Int] = [:]
         for (index, product) in products.enumerated() {
@@ -79,7 +79,9 @@ extension CatalogDraft {
         case .consumable(let credits):
             validate(credits, at: "\(path).credits")
             if !product.entitlements.isEmpty {
-                note("\(path).entitlements", "is not for a consumable, which only adds to balances")
+                note(
+                    "\(path).entitlements",
+                    "is not allowed for a consumable, which only adds to balances")
             }
             return
         case .autoRenewable(_, let level):
@@ -92,7 +94,7 @@ extension CatalogDraft {
     }
 
     private mutating func validate(_ credits: [CurrencyID: Int64], at path: String) {
-        if credits.isEmpty { noteEmpty(path, "name what the consumable adds to a balance") }
+        if credits.isEmpty { noteEmpty(path, "state what the consumable adds to a balance") }
         for (currency, amount) in credits.sorted(by: { $0.key < $1.key })
         where !(1...Balances.limit).contains(amount) {
             note(

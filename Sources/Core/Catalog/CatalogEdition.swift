@@ -2,31 +2,66 @@
 package struct CatalogEdition: Hashable, Sendable {
     package let version: Int64
     package let since: Instant
-    package let catalog: Catalog
+    /// The digest under which the catalog is stored; `nil` if its event contains the catalog.
+    package let digest: [UInt8]?
+    /// `nil` while the catalog is not in memory.
+    package internal(set) var catalog: Catalog?
 
-    package init(version: Int64, since: Instant, catalog: Catalog) {
-        self.version = version
+    package init(_ changed: CatalogChanged, since: Instant) {
+        version = changed.version
+        digest = changed.digest
+        catalog = changed.catalog
         self.since = since
-        self.catalog = catalog
     }
 
-    /// How many editions are remembered. The log contains all of them, but decisions need only the
+    /// How many editions are remembered. The log contains all of them, but decisions need only
     /// editions whose effects have not yet been recorded for every customer.
-    static let limit = 64
+    package static let limit = 64
     /// The edition before the first catalog.
-    static let none = CatalogEdition(version: 0, since: .distantPast, catalog: Catalog())
+    static let none = CatalogEdition(
+        CatalogChanged(version: 0, catalog: Catalog()), since: .distantPast)
+
+    /// The same edition with its catalog.
+    package func with(_ catalog: Catalog?) -> CatalogEdition {
+        var edition = self
+        edition.catalog = catalog
+        return edition
+    }
+
+    /// The catalog, which must have been read.
+    var contents: Catalog {
+        guard let catalog else { preconditionFailure("the catalog \(version) was not read") }
+        return catalog
+    }
 }
 
 extension ProjectState {
-    /// The catalog with this version and all newer ones; `nil` if it is no longer remembered.
-    package func catalogs(since version: Int64) -> [Catalog]? {
-        guard let first = editions.firstIndex(where: { $0.version == version }) else { return nil }
-        return editions[first...].map(\.catalog)
+    /// The edition with this version and all newer ones, mostly without their catalogs; `nil` if it
+    /// is no longer remembered.
+    package func editions(from version: Int64) -> ArraySlice<CatalogEdition>? {
+        editions.firstIndex { $0.version == version }.map { editions[$0...] }
+    }
+}
+
+extension CustomerState {
+    /// The edition that was in effect when the stream was last written, and all newer ones, mostly
+    /// without their catalogs; empty if no boundaries are published for the customer.
+    package func openEditions(of project: ProjectState) -> ArraySlice<CatalogEdition> {
+        guard project.exists, let lastRecord, !isErased else { return [] }
+        let editions = project.editions
+        let first = editions.lastIndex { $0.version <= lastRecord.catalogVersion }
+        return editions[(first ?? editions.startIndex)...]
     }
 
-    /// The catalog that was in effect when a stream was last written, and all newer ones.
-    func editions(since last: LastRecord) -> ArraySlice<CatalogEdition> {
-        let first = editions.lastIndex { $0.version <= last.catalogVersion }
-        return editions[(first ?? editions.startIndex)...]
+    /// Every product in the customer's purchases.
+    package var products: Set<ProductKey> {
+        var keys: Set<ProductKey> = []
+        for purchase in purchases {
+            let items = purchase.evidence.flatMap { $0.effective.items.map(\.product) }
+            for product in purchase.products + items {
+                keys.insert(ProductKey(store: purchase.id.store, id: product))
+            }
+        }
+        return keys
     }
 }

@@ -1,4 +1,4 @@
-/// A name in a request that should occur in the catalog.
+/// A name in a request that should also appear in the catalog.
 package enum CatalogName: Hashable, Sendable {
     case entitlement(EntitlementID)
     case currency(CurrencyID)

@@ -36,8 +36,8 @@ package struct BelongingNames: Hashable, Sendable {
     /// The tokens, including those of orders.
     package let tokens: [AccountToken]
     package let balances: [CurrencyID: Int64]
-    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only when a
-    /// merge is undone.
+    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only by the
+    /// undoing of a merge.
     package internal(set) var consents: [NewsID]
 
     package init(
@@ -52,7 +52,7 @@ package struct BelongingNames: Hashable, Sendable {
     }
 }
 
-/// A customer who was merged into this one, with everything from that customer that is still here.
+/// A customer who was merged into this one, with what this customer still has from the merge.
 package struct JoinedCustomer: Hashable, Sendable {
     package let customer: CustomerID
     /// Customers who had been merged into that customer before.
@@ -69,24 +69,34 @@ package struct JoinedCustomer: Hashable, Sendable {
     package private(set) var coins: [CurrencyID: Share]
 
     package struct Share: Hashable, Sendable {
-        package var amount: Int128
+        package private(set) var amount: Int128
         /// The part that does not come from purchases.
         package var base: Int128
-        /// How much has been spent or taken since. After a refund, this may exceed the amount.
-        package var gone: Int128
+        /// How much of the amount has been spent or taken since.
+        package fileprivate(set) var gone: Int128
+        /// The number of coins that were refunded after they had been spent. No undo returns these coins.
+        package fileprivate(set) var owed: Int128
 
-        package init(amount: Int128, base: Int128, gone: Int128 = 0) {
-            (self.amount, self.base, self.gone) = (amount, base, gone)
+        package init(amount: Int128, base: Int128, gone: Int128 = 0, owed: Int128 = 0) {
+            (self.amount, self.base, self.gone, self.owed) = (amount, base, gone, owed)
         }
 
         /// The part that has not been used.
         fileprivate var left: Int128 { max(0, amount - gone) }
-        /// The part that an undo would have to return but that has been used.
-        fileprivate var missing: Int128 { max(0, min(amount, gone)) }
+
+        /// Changes the amount. A refund of coins that are gone makes them owed, and the reversal
+        /// of the refund makes them gone again.
+        fileprivate mutating func settle(_ change: Int128) {
+            amount += change
+            let reversed = max(0, min(change, owed))
+            (gone, owed) = (gone + reversed, owed - reversed)
+            let refunded = max(0, gone - max(0, amount))
+            (gone, owed) = (gone - refunded, owed + refunded)
+        }
     }
 
-    /// The belongings that came with the customer. Those that are also in this customer's own lists
-    /// are given by name, and all others in full.
+    /// The belongings that came with the customer. Belongings that are also in this customer's own
+    /// lists are given by name. All others are given in full.
     package init(
         _ customer: CustomerID, with others: [CustomerID], at instant: Instant,
         names: BelongingNames, purchases: Set<PurchaseID>, _ rest: Belongings,
@@ -135,14 +145,16 @@ package struct JoinedCustomer: Hashable, Sendable {
     /// Adds coins from a purchase, or subtracts the coins that its refund took.
     mutating func settle(_ amount: Int128, _ currency: CurrencyID, by purchase: PurchaseID) {
         if purchases.contains(purchase) {
-            coins[currency, default: Share(amount: 0, base: 0)].amount += amount
+            coins[currency, default: Share(amount: 0, base: 0)].settle(amount)
         }
     }
 
     /// Updates the amounts to the current worth of the purchases, as given by these credits.
     mutating func recount(by credits: [Credit.Key: Credit]) {
         for (currency, amount) in amounts(among: credits) {
-            coins[currency, default: Share(amount: 0, base: 0)].amount = amount
+            var share = coins[currency] ?? Share(amount: 0, base: 0)
+            share.settle(amount - share.amount)
+            coins[currency] = share
         }
     }
 
@@ -150,7 +162,7 @@ package struct JoinedCustomer: Hashable, Sendable {
     func left(of currency: CurrencyID) -> Int128 { coins[currency]?.left ?? 0 }
 
     /// The used part of the balance that came with that customer.
-    func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.missing ?? 0 }
+    func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.gone ?? 0 }
 
     /// Spends up to the amount that is left, and returns the remainder.
     mutating func spend(_ amount: Int128, _ currency: CurrencyID) -> Int128 {
@@ -159,14 +171,12 @@ package struct JoinedCustomer: Hashable, Sendable {
         return amount - taken
     }
 
-    /// Replaces coins that are missing or, unless `onlyMissing` is set, all coins that are gone.
-    /// Returns the remainder.
+    /// Replaces coins of one kind, and returns the remainder.
     mutating func makeUp(
-        _ amount: Int128, _ currency: CurrencyID, onlyMissing: Bool
+        _ amount: Int128, _ currency: CurrencyID, _ kind: WritableKeyPath<Share, Int128>
     ) -> Int128 {
-        guard let share = coins[currency] else { return amount }
-        let given = min(amount, onlyMissing ? share.missing : share.gone)
-        if given > 0 { coins[currency]?.gone -= given }
+        let given = min(amount, coins[currency]?[keyPath: kind] ?? 0)
+        coins[currency]?[keyPath: kind] -= given
         return amount - given
     }
 }
@@ -182,12 +192,12 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// Records that an admin gave coins. These replace missing coins first.
+    /// Records that an admin gave coins. These replace coins that are gone, and then owed ones.
     mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
         var rest = amount
-        for onlyMissing in [true, false] {
+        for kind in [\JoinedCustomer.Share.gone, \.owed] {
             for place in indices where rest > 0 {
-                rest = self[place].makeUp(rest, currency, onlyMissing: onlyMissing)
+                rest = self[place].makeUp(rest, currency, kind)
             }
         }
     }

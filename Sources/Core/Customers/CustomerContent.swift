@@ -52,7 +52,7 @@ package struct CustomerContent: Hashable, Sendable {
         case .purchaseDetached(let detached):
             if let place = known(detached.purchase) { purchases.remove(at: place) }
             departures.append(detached)
-            // A purchase that went back when a merge was undone may return with another merge.
+            // A merge may bring back a purchase that left when an earlier merge was undone.
             if !detached.cause.isOfMerge { changeJoined { $0.lose(detached.purchase) } }
         case .purchaseBlocked(let change): purchases[place(of: change.purchase)].block(change)
         case .purchaseUnblocked(let change): purchases[place(of: change.purchase)].unblock(change)
@@ -80,7 +80,7 @@ package struct CustomerContent: Hashable, Sendable {
         case .erased: lacksErasure = true
         case .accessEndingSoon: break
         default:
-            assert(event.type.isOfProject, "a customer's state does not take in \(event.type)")
+            assert(event.type.isOfProject, "a customer's state cannot apply \(event.type)")
         }
     }
 
@@ -123,8 +123,8 @@ extension CustomerContent {
         for token in attached.earlierTokens { purchases[place].join(token) }
         purchases[place].add(attached.reports)
         purchases[place].add(attached.blocks)
-        // The purchase is no longer attributed to the merged customer with whom it came, unless an
-        // undone merge brings it back.
+        // The purchase is no longer attributed to the merged customer with whom it came, unless
+        // the purchase came back through an undone merge.
         if attached.cause != .unmerged { changeJoined { $0.lose(attached.purchase) } }
         if attached.cause.isOfMerge {
             purchases[place].arrival = attached.arrived
@@ -160,8 +160,8 @@ extension CustomerContent {
     /// Whether the customer has no merges in either direction.
     var isWhole: Bool { joined.isEmpty && mergedInto == nil }
 
-    /// The customer as shown, including the apps of customers merged into it. A customer who was
-    /// merged into another one shows no apps, and keeps them only in case the merge is undone.
+    /// The customer as shown, with the apps of customers merged into it. A customer who was merged
+    /// into another one shows no apps. These apps are kept only in case the merge is undone.
     var shown: CustomerContent {
         if mergedInto != nil { return CustomerContent() }
         var all = self
@@ -184,7 +184,7 @@ extension CustomerContent {
     }
 }
 
-// Merging and its undoing.
+// Merges and undone merges.
 extension CustomerContent {
     private mutating func apply(merge event: Event) {
         switch event {

@@ -137,8 +137,8 @@ package struct EndedAccess: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's store accounts, without those of a merged customer and those of purchases
-    /// that an undo would return to that customer.
+    /// The customer's store accounts. Excludes the accounts of a merged customer, and the accounts
+    /// of purchases that an undo would return to that customer.
     func accounts(
         without one: JoinedCustomer, and purchases: [Purchase]
     ) -> Set<AppTransactionID> {

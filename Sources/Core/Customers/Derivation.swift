@@ -33,8 +33,7 @@ extension CustomerState {
 
 /// The combined result of several rights to one entitlement at one instant.
 struct Verdict {
-    /// The run of access that includes the instant. If there is none, the next run, or else the
-    /// last one.
+    /// The run of access that includes the instant. If no run does, the next run, or else the last one.
     let run: Interval
     /// The right that determines the answer at that instant.
     let deciding: Right
@@ -184,9 +183,8 @@ struct Sum {
 
 extension Right {
     /// Whether this right takes precedence over another one of the same standing. A paid period
-    /// precedes a grace period. Among the rest, the later end wins (for two upcoming rights, the
-    /// earlier start), and then the later start. Among equal rights, the first one takes
-    /// precedence.
+    /// precedes a grace period. Otherwise the later end wins (for two upcoming rights, the earlier
+    /// start), and then the later start. Among equal rights, the first one takes precedence.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {

@@ -48,8 +48,8 @@ package struct Entitlement: Hashable, Sendable {
 
     package let id: EntitlementID
     package let isActive: Bool
-    /// The bounds of the unbroken run of access that includes the instant. If there is no access
-    /// then, the bounds of the next run, or else of the last one.
+    /// The bounds of the unbroken run of access that includes the instant. If no run does, the
+    /// bounds of the next run, or else of the last one.
     package let run: Interval
     package let state: State
     /// A compact reason code. Its integer part represents the state (positive means access), and

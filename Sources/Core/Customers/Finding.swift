@@ -46,7 +46,8 @@ package struct FindWords: Hashable, Sendable {
     /// The account token, if the words have the form of one.
     package var token: AccountToken? { AccountToken(text) }
 
-    /// The position of an event, and the first digits of its chain, if the words are an event id.
+    /// The position of the event whose id the words are, and the first digits of the event's chain;
+    /// `nil` for any other words.
     package var event: (position: Position, mark: String?)? {
         if let position = Position(text) { return (position, nil) }
         let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
@@ -72,7 +73,7 @@ package struct FindWords: Hashable, Sendable {
     }
 }
 
-/// Why it is not possible to search for the words.
+/// Why the words cannot be used for a search.
 package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
     case invalid(InvalidIdentifier)
     case tooShort
@@ -84,7 +85,7 @@ package enum InvalidFindWords: Error, Hashable, CustomStringConvertible {
         case .invalid(let invalid): invalid.description
         case .tooShort: "has one character; give at least \(FindWords.shortest)"
         case .wildcard:
-            "holds a wildcard, which searches do not support: give a complete name, or the beginning of a "
+            "contains a wildcard, which searches do not support: give a complete name, or the beginning of a "
                 + "customer's id"
         case .reserved: "begins with a prefix that Deed reserves; give the purchase's id"
         }
@@ -107,8 +108,7 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case storeOrder = "store_order"
 }
 
-/// The customer to whom a name leads according to a table row. Whether that is correct depends on
-/// the customer's events.
+/// The customer to whom a name leads according to a table row. The customer's events decide whether that is correct.
 package struct FoundLead: Hashable, Sendable {
     package let kind: FoundKind
     /// The id of the object with this name. For a line item, this is the id of its transaction.

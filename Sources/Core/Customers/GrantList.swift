@@ -20,7 +20,7 @@ package struct GrantFilter: Hashable, Sendable {
     }
 }
 
-/// A position in the list of grants, which shows the newest grants first.
+/// A position in the list of grants, newest first.
 package struct GrantPlace: Hashable, Sendable {
     package let givenAt: Instant
     package let grant: GrantID

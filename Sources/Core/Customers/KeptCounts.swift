@@ -1,5 +1,5 @@
-/// How many items of each kind are stored about a customer, apart from event headers. They are in
-/// an order that suits human readers.
+/// The number of items of each kind that are stored about a customer, apart from event headers. The
+/// order suits human readers.
 package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 

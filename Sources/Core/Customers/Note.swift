@@ -1,4 +1,4 @@
-/// A note about a customer, written by staff for other staff. It does not affect anything else.
+/// A note about a customer, written by staff for other staff. A note affects nothing else.
 package struct Note: Hashable, Sendable {
     package let added: NoteAdded
     /// When and by whom the note was added. Set once the event is recorded.
@@ -39,10 +39,10 @@ package enum InvalidNote: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .blank: "says nothing; write what others should know"
+        case .blank: "is blank; write what others should know"
         case .tooLong: "is longer than \(NoteText.lengthLimit) bytes; write several notes"
         case .unprintable:
-            "holds a character that cannot be printed, other than line feeds and tabs"
+            "contains a character that cannot be printed, other than line feeds and tabs"
         }
     }
 }

@@ -7,8 +7,8 @@ package struct SubscriptionStatus: Hashable, Sendable {
     /// in a group.
     package let group: String?
     /// Whether this is the current subscription in its group. Among subscriptions that give access,
-    /// the current one is that with the highest level. If several have the same level, or if none
-    /// gives access, it is the one that determines their access.
+    /// the one with the highest level is current. If several have the same level, or if none gives
+    /// access, the subscription that determines their access is current.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval

@@ -23,6 +23,23 @@ extension CustomerState {
     }
 }
 
+extension Catalog {
+    /// The approximate amount of memory that the catalog takes, in bytes.
+    package var weight: Int {
+        let titles = entitlementTitles.count + currencyTitles.count
+        return 500 + products.count * (weigh(Product.self) + weigh(ProductKey.self))
+            + 2 * titles * weigh(EntitlementID.self)
+            + originalVersionRules.count * weigh(OriginalVersionRule.self)
+    }
+}
+
+extension ProjectState {
+    /// The approximate amount of memory that the state takes, in bytes.
+    package var weight: Int {
+        2000 * Int(version) + editions.reduce(0) { $0 + ($1.catalog?.weight ?? 0) }
+    }
+}
+
 extension Purchase {
     fileprivate var weight: Int {
         let period = weigh(TransactionEvidence.self) + MemoryLayout<Transaction>.stride

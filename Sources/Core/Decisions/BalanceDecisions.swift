@@ -1,7 +1,7 @@
 extension CustomerState {
-    /// The events that adjust balances to the current worth of a consumable transaction, which is
-    /// the catalog's amount at its first credit, less refunds. If the balances are already correct,
-    /// there are no events, so repetitions, reordering and reversals never count twice.
+    /// The events that adjust balances to the current worth of a consumable transaction. Its worth
+    /// is the catalog's amount at its first credit, less refunds. Correct balances need no events,
+    /// so repetitions, reordering and reversals never count twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
         guard let purchase = purchase(fact.purchase),
             purchase.kind(of: fact.transaction, by: catalog) == .consumable,
@@ -17,7 +17,7 @@ extension CustomerState {
             }
     }
 
-    /// The amounts per unit from the first credit. If there was none, those from the catalog.
+    /// The amounts per unit from the first credit, or those from the catalog if there was no credit.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {

@@ -1,5 +1,5 @@
-/// A request to block a purchase, so that it does not give anything, or to unblock it, so that the
-/// store's statements apply again.
+/// A request to block or unblock a purchase. A blocked purchase gives nothing. After the
+/// unblocking, the store's statements apply again.
 package struct BlockPurchase: Hashable, Sendable {
     package let purchase: PurchaseID
     package let isToHold: Bool
@@ -15,8 +15,7 @@ package struct BlockPurchase: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Blocks or unblocks the purchase and adjusts its balances. Does nothing if the purchase is
-    /// already in that state.
+    /// Blocks or unblocks the purchase and adjusts its balances. Does nothing if the purchase already has that state.
     package func decide(
         _ wish: BlockPurchase, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {

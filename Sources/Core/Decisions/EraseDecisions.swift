@@ -1,5 +1,5 @@
 /// Identifies the data that an admin saw in the preview of an erasure. An erasure with an intent
-/// erases exactly that data, or is refused.
+/// erases exactly that data, or Deed refuses it.
 package struct ErasureIntent: Hashable, Sendable {
     /// How long an intent is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
@@ -11,7 +11,7 @@ package struct ErasureIntent: Hashable, Sendable {
     package let text: String
     package let until: Instant
 
-    /// Creates an intent to erase these streams of a customer at these versions.
+    /// Creates an intent to erase these versions of a customer's streams.
     package init(
         _ lives: [ErasedLife], _ treatment: PurchaseTreatment, until: Instant,
         digest: ([UInt8]) -> [UInt8]
@@ -68,7 +68,7 @@ package struct ErasedLife: Sendable {
     }
 
     /// Marks of the purchases that may never have a holder again. They always include purchases
-    /// that gave coins, were refunded or are blocked, even if the others become free, because such
+    /// that gave coins, were refunded or are blocked, even if the other purchases become free. Such
     /// a purchase would otherwise count again as a new one.
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
@@ -81,8 +81,7 @@ package struct ErasedLife: Sendable {
         return Set(names.map { PurchaseMark($0, in: stream, digest: digest) }).sorted()
     }
 
-    /// The keepers of purchases that may have waited for a customer. Their streams are about the
-    /// same person.
+    /// The keepers of purchases that may have waited for a customer. Their streams concern the same person.
     package var keepers: [CustomerID] {
         if !isLeft { return [] }
         // A keeper is named after the name that the purchase had when it arrived there.
@@ -200,7 +199,7 @@ extension CustomerState {
 }
 
 extension Command {
-    /// This command, but refused if its customer was erased after that instant.
+    /// The same command, but refused if its customer was erased after that instant.
     package func unlessErased(since instant: Instant) -> Command {
         var command = self
         command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in

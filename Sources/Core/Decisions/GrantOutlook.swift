@@ -1,4 +1,4 @@
-/// Predicts the effect of a new grant, for the information of the person who gives it.
+/// Predicts the effect of a new grant, to inform the person who gives it.
 extension CustomerState {
     func outlook(of given: GrantGiven, by catalog: Catalog) -> GrantOutlook {
         var after = self
@@ -14,7 +14,7 @@ extension CustomerState {
     }
 
     /// The source of the entitlement at that instant; `nil` unless both states give the same
-    /// answers about the entitlement from then on.
+    /// answers about the entitlement from that instant on.
     private func source(
         of id: EntitlementID, from start: Instant, with other: CustomerState, by catalog: Catalog
     ) -> Entitlement.Source? {

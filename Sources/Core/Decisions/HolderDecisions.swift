@@ -1,5 +1,4 @@
-/// A project's policy for proof of a purchase that was submitted for one customer but is held by
-/// another.
+/// A project's policy for a customer's proof of a purchase that another customer holds.
 package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         /// The current holder keeps the purchase.
@@ -10,7 +9,7 @@ package struct TransferPolicy: Hashable, Sendable {
         case transfer
     }
     package let rule: Rule
-    /// How long a moved purchase has to stay with its new holder.
+    /// How long a moved purchase must stay with its new holder.
     package let coolDown: CalendarDuration
 
     package init(rule: Rule = .keep, coolDown: CalendarDuration = .days(1)) {
@@ -63,8 +62,7 @@ package struct Holder: Sendable {
     }
 }
 
-/// Where to record facts about a purchase. Facts are always recorded, because they are true
-/// regardless of who sends them.
+/// Where to record facts about a purchase. Facts are always recorded, because they are true regardless of the sender.
 package struct Placement: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
         package let customer: CustomerID
@@ -75,10 +73,9 @@ package struct Placement: Hashable, Sendable {
             self.cause = cause
         }
     }
-    /// The purchase's new or unchanged holder. The facts are recorded in this customer's stream.
+    /// The purchase's holder, new or unchanged. This customer's stream records the facts.
     package let holder: CustomerID
-    /// The holder from whom the purchase moves away before the facts are recorded; `nil` if it does
-    /// not move.
+    /// The holder whom the purchase leaves before the facts are recorded; `nil` if it does not move.
     package let origin: Origin?
     /// The refusal for the sender of the evidence if another customer holds the purchase. It does
     /// not reveal that customer.
@@ -143,8 +140,8 @@ extension TransferPolicy {
 }
 
 extension CustomerState {
-    /// Whether the purchase has added to a balance, or would have. Credits never move, so neither
-    /// does the consumable behind them.
+    /// Whether the purchase has added to a balance, or would have. Neither credits nor the
+    /// consumables behind them ever move.
     func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
         purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
     }

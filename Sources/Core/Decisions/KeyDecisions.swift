@@ -17,7 +17,7 @@ extension ProjectState {
         ]
     }
 
-    /// Revokes the key. Does nothing if it is already revoked.
+    /// Revokes the key. Does nothing if the key is already revoked.
     package func revoke(
         _ id: KeyID, reason: Reason? = nil, ticket: Ticket? = nil, now: Instant
     ) throws(Refusal) -> [Event] {
@@ -30,8 +30,8 @@ extension ProjectState {
         ]
     }
 
-    /// Replaces a key. The old key keeps working during the overlap; `nil` means the default
-    /// overlap. If no end is given for the new key, it lives as long as the old one was meant to.
+    /// Replaces a key. The old key keeps working during the overlap; `nil` means the default overlap.
+    /// If the caller gives no end for the new key, it expires when the old key would have expired.
     package func rotate(
         _ id: KeyID, to new: KeyID, digest: String, overlap: KeyOverlap?, ending end: KeyEnd? = nil,
         now: Instant

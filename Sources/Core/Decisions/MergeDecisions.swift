@@ -53,8 +53,8 @@ package struct MergeCustomer: Sendable {
         if both.map(\.taker).areErased { throw .merge(.intoErased(into)) }
     }
 
-    /// Throws unless everything that moves could have been bought by these two customers.
-    /// Otherwise, a back end may not merge the two ids.
+    /// Throws unless these two customers could have bought everything that moves. Otherwise, a back
+    /// end may not merge the two ids.
     private func requirePermission(
         _ both: [Pair], _ situation: borrowing Situation
     ) throws(Refusal) {
@@ -122,7 +122,7 @@ private struct Pair {
         self.side = side
     }
 
-    /// Throws unless a single customer may have everything that the two customers have together.
+    /// Throws unless one customer may have everything that both customers have together.
     func requireRoom(now: Instant) throws(Refusal) {
         func require(
             _ what: MergeRefusal.Limit, _ limit: Int, _ count: (CustomerState) -> Int
@@ -181,8 +181,7 @@ extension Situation {
 }
 
 extension History {
-    /// Adds the credits that the previous holder did not get. The catalog may have learned about
-    /// the product since then.
+    /// Adds the credits that the previous holder did not get. The catalog may know the product now.
     mutating func settle(_ purchases: [Purchase], by catalog: Catalog) {
         for purchase in purchases {
             // Both customers may have had the purchase, and a block on either side applies to all

@@ -1,9 +1,9 @@
 /// Why two customers cannot be merged, or why a merge cannot be undone.
-package enum MergeRefusal: Hashable, Sendable {
+package enum MergeRefusal: Trouble, Hashable, Sendable {
     case intoItself(CustomerID)
     /// The target was itself merged into another customer.
     case intoMerged(CustomerID, partOf: CustomerID)
-    /// The target was earlier merged into the customer who is now to be merged into it.
+    /// The target was earlier merged into the customer who would now be merged into it.
     case circle(CustomerID, CustomerID)
     case ofErased(CustomerID)
     case intoErased(CustomerID)
@@ -18,10 +18,9 @@ package enum MergeRefusal: Hashable, Sendable {
     /// A back end cannot merge a customer who has a purchase that another account may claim.
     case purchaseOfAnother(PurchaseID)
     case notMerged(CustomerID)
-    /// The customer came along when another customer was merged, and that merge has to be undone
-    /// first.
+    /// The customer came along when another customer was merged. That merge must be undone first.
     case undoneLater(CustomerID, first: CustomerID)
-    /// Some of the coins that came along have been used. The losses are listed by currency.
+    /// Some of the coins that came along have been used. Lists the losses by currency.
     case spent([Loss])
 
     /// The amount of a currency that is missing to undo a merge.
@@ -89,12 +88,14 @@ package enum MergeRefusal: Hashable, Sendable {
         }
     }
 
+    package var remedy: Remedy? { self == .notAllowed ? .allowMerges : nil }
+
     package var sentence: String {
         switch self {
         case .intoItself(let id):
             "\"\(id)\" cannot be merged into itself; name the other customer as \"into\"."
         case .intoMerged(let id, let whole):
-            "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that one."
+            "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that customer."
         case .circle(let from, let into):
             "The customer \"\(into)\" was merged into \"\(from)\" before, so they are already one customer; undo that "
                 + "merge first to merge them the other way round."
@@ -114,17 +115,16 @@ package enum MergeRefusal: Hashable, Sendable {
             "The customer has more grants, orders and credited transactions than one merge can move: "
                 + "\(Belongings.limit) grants and orders, where four credited transactions count as one; nothing was done."
         case .notAllowed:
-            "The project does not let back ends merge customers; allow it with: deed project set --merge backend, "
-                + "or use an admin's or a support key."
+            "The project does not let back ends merge customers."
         case .purchaseOfAnother(let id):
             "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
                 + "back end may merge its holder; an admin or support staff may."
         case .notMerged(let id):
             "The customer \"\(id)\" is not merged into another one; there is nothing to undo."
         case .undoneLater(let id, let first):
-            "The customer \"\(id)\" came along when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
+            "The customer \"\(id)\" was part of \"\(first)\" when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
         case .spent(let losses):
-            "Coins that came along have been spent or taken since, and no others replace them; have an admin give "
+            "Coins from the merge have since been spent or taken, and no others replace them; have an admin give "
                 + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(separator: " and ")
                 + " first, or leave the customers merged."
         }

@@ -1,5 +1,5 @@
-/// An order named by the sender of evidence, and the transaction that fulfils the order. This is
-/// needed because legacy evidence does not contain a token that leads to the order.
+/// An order named by the sender of evidence, and the transaction that fulfils the order. Needed
+/// because legacy evidence contains no token that leads to the order.
 package struct NamedOrder: Hashable, Sendable {
     let order: OrderID
     let purchase: PurchaseID

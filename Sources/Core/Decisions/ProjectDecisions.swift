@@ -1,5 +1,5 @@
 extension ProjectState {
-    /// Creates the project. Throws if a project with that name exists.
+    /// Creates the project. Throws if a project with that name already exists.
     package func create(_ project: ProjectID) throws(Refusal) -> [Event] {
         if exists { throw .projectExists(project) }
         try project.requireProperForm()

@@ -1,10 +1,10 @@
-/// A request to record the facts stated by verified evidence, either about this customer's
-/// purchases or about an unclaimed purchase.
+/// A request to record the facts in verified evidence, either about this customer's purchases or
+/// about an unclaimed purchase.
 package struct RecordFacts: Sendable {
     package let facts: Facts
     package let catalog: Catalog
-    /// Whether the stream only keeps the purchase until a customer claims it. Until then, no
-    /// credits are given for it.
+    /// Whether the stream only keeps the purchase until a customer claims it. Until then, the
+    /// purchase gives no credits.
     package let isUnclaimed: Bool
     /// The order that a transaction fulfils even though the transaction does not name it.
     let named: NamedOrder?
@@ -74,7 +74,7 @@ extension CustomerState {
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        // Even an outweighed statement may carry a token, and tokens count permanently.
+        // Even an outweighed statement may carry a token, and tokens always count.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
         return Event.restating(
@@ -111,8 +111,8 @@ extension CustomerState {
 }
 
 extension Event {
-    /// The event that describes the change in the way a person would. An upgrade has already been
-    /// reported if the period that replaced this one is known.
+    /// The event that describes the change as a person would. An upgrade has already been reported
+    /// if the period that replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
         wasReplaced: Bool
@@ -134,7 +134,7 @@ extension Event {
 }
 
 extension RenewalFact {
-    /// Whether the fact only repeats the other statement.
+    /// Whether the fact merely repeats the other statement.
     fileprivate func restates(_ other: RenewalFact?) -> Bool {
         guard var other else { return false }
         other.signedAt = signedAt

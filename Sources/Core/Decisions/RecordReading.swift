@@ -12,7 +12,7 @@ extension CustomerState {
 }
 
 extension Purchase {
-    /// The event that describes the change in the way a person would.
+    /// The event that describes the change as a person would.
     fileprivate func event(of fact: TransactionFact, after former: Purchase?) -> Event {
         let known = former?.periods ?? []
         if known.isEmpty { return periods.isEmpty ? .purchaseRestated(fact) : .purchaseMade(fact) }

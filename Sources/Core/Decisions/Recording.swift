@@ -119,7 +119,7 @@ struct Recording {
     }
 
     /// Whether the purchase, under any of its names, may never have a holder again. After a
-    /// restore, it may have a holder that the erasure did not know about.
+    /// restore, it may have a holder unknown to the erasure.
     private func isErased(_ group: PurchaseFacts) -> Bool {
         func isForgotten(_ name: PurchaseID) -> Bool {
             situation.erased.contains(name) && holders[name] == nil
@@ -277,7 +277,7 @@ extension PurchaseFacts {
     }
 
     /// Whether the fact is the store's latest statement and repeats what has been recorded for the
-    /// customer. Older statements that arrive later then do not change anything.
+    /// customer. Older statements that arrive later change nothing.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

@@ -1,7 +1,7 @@
 /// The next step of a report to the store about a purchase for which a refund was requested.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Determines the report's content, or ends the report if it is too late. `obstacle` is the
-    /// reason why no report has been sent so far.
+    /// Determines the report's content, or ends the report if it is too late. `obstacle` says why
+    /// no report has been sent so far.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }

@@ -38,13 +38,13 @@ extension CustomerState {
     }
 }
 
-/// A submission's events, each attributed to the first piece of evidence that explains it.
+/// A submission's events. Each is attributed to the first piece of evidence that explains it.
 private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// Purchases for which only a fact's consequences were recorded. The catalog has learned about
-    /// the product since then, or the request named an order.
+    /// Purchases for which only a fact's consequences were recorded. Either the catalog has learned
+    /// about the product since then, or the request named an order.
     private var settled: Set<PurchaseID> = []
     /// Purchases that moved to another customer because a token in the evidence named that customer.
     private(set) var left: Set<PurchaseID> = []

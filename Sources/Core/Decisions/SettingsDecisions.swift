@@ -60,9 +60,8 @@ package struct SettingsChange: Hashable, Sendable {
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds or changes an app. Does nothing if there is no difference, unless the request must be
-    /// remembered. A key may add only apps that the operator has allowed. If an operator adds an
-    /// app, this also allows it.
+    /// Adds or changes an app. Does nothing without a difference, unless the request must be remembered. A
+    /// key may add only apps that the operator has allowed. An operator who adds an app also allows it.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false
@@ -101,7 +100,7 @@ extension ProjectState {
         return [.appAllowed(allowance)]
     }
 
-    /// Withdraws a permission to add apps. Apps that are already in the project stay there.
+    /// Withdraws a permission to add apps. Apps that are already in the project stay.
     package func disallow(
         _ allowance: AppAllowance, in project: ProjectID
     ) throws(Refusal) -> [Event] {
@@ -114,7 +113,7 @@ extension ProjectState {
         return isAllowed ? [.appDisallowed(allowance)] : []
     }
 
-    /// Removes the app from the project. Everything that purchases in the app gave remains.
+    /// Removes the app from the project. Everything that its purchases gave remains.
     package func remove(_ key: AppKey) throws(Refusal) -> [Event] {
         if app(key) == nil { throw .appUnknown(key.id) }
         return [.appRemoved(AppRemoved(key: key))]

@@ -31,8 +31,8 @@ package struct Submission: Sendable {
             }
         }
     }
-    /// The maximum number of events that one submission may produce. Other commands have to wait
-    /// while these are written.
+    /// The maximum number of events that one submission may produce. Other commands must wait while
+    /// these events are written.
     package static let eventLimit = 20_000
 
     package let items: [Item]
@@ -67,8 +67,8 @@ package struct Submission: Sendable {
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
     /// The streams that keep unclaimed purchases, and the customers concerned by news. If a
-    /// customer sends the evidence, all purchases get a holder, and the accounts' streams are read
-    /// instead because they list the accounts' customers.
+    /// customer sends the evidence, all purchases get a holder. The accounts' streams are then read
+    /// instead, because they list the accounts' customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -78,8 +78,7 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// The customers concerned by an item's consents. News that does not concern any customer yet
-    /// is recorded nevertheless.
+    /// The customers concerned by an item's consents. News that does not concern any customer yet is recorded anyway.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
         return concerned.isEmpty

@@ -83,9 +83,8 @@ package struct SupportBounds {
         if !isWithin { throw .support(.beyondLimit(entitlement, limit, until: last)) }
     }
 
-    /// Throws if waiting grants that follow the running ones would together exceed the limit, because many short grants
-    /// in a row amount to a long one. A grant that exceeds the limit by itself was given by an admin and does not
-    /// count.
+    /// Throws if waiting grants together with the running ones exceed the limit, because many short grants in a
+    /// row amount to a long one. A grant that alone exceeds the limit came from an admin and does not count.
     fileprivate func requireTogether(
         _ entitlement: EntitlementID, after event: Event
     ) throws(Refusal) {

@@ -1,12 +1,10 @@
 extension Situation {
-    /// The maximum number of purchases that one token can bring to a customer. More can wait only
-    /// if a client gives all customers the same token, and then they do not all belong to one
-    /// customer.
+    /// The maximum number of purchases that one token can bring to a customer. More can wait only if a
+    /// client gives all customers the same token, and such purchases do not all belong to one customer.
     package static let claimLimit = 1000
 
-    /// The command's effect when a customer gets the token: these events, the arrival of every
-    /// purchase that waits under the token, and the arrival of other holders' purchases that the
-    /// token assigns to this customer.
+    /// The command's effect when a customer gets the token: these events, the arrival of each purchase that waits
+    /// under the token, and the arrival of other holders' purchases that the token assigns to this customer.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {

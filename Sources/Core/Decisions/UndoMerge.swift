@@ -1,6 +1,6 @@
 package struct UndoMerge: Sendable {
     package let from: CustomerID
-    /// The customer who, according to the lookup, this one was merged into.
+    /// The customer into whom this one was merged, according to the lookup.
     package let into: CustomerID?
     package let reason: Reason
     package let ticket: Ticket?
@@ -95,7 +95,7 @@ package struct UndoMerge: Sendable {
         return parts
     }
 
-    /// The customer named by each purchase's tokens once these tokens have been returned, for
+    /// The customer named by each purchase's tokens after these tokens have been returned. Covers
     /// purchases that tokens may move.
     private func named(
         of giver: CustomerState, returning tokens: [AccountToken], on side: Situation.Side,
@@ -113,7 +113,7 @@ package struct UndoMerge: Sendable {
 }
 
 extension CustomerState {
-    /// The belongings that came with that customer and are still here.
+    /// What came with that customer and still belongs to this one.
     fileprivate func belongings(of one: JoinedCustomer) -> Belongings {
         var back = Belongings()
         back.grants = grants.filter { one.grants.contains($0.id) }

@@ -1,10 +1,9 @@
-/// Maintenance of the tables in a commit that no sender requested.
+/// Table maintenance in a commit that no sender requested.
 package enum Upkeep: Hashable, Sendable {
     /// Publishes the changes that the clock and new catalogs made for the customer, and writes the
     /// customer's own row.
     case publishing
-    /// Does the same, but also rewrites all of the customer's rows according to the current
-    /// catalog, and removes these waiting credits.
+    /// Also rewrites all of the customer's rows according to the current catalog, and removes these waiting credits.
     case projecting(settled: [WaitingCredit])
     /// Rewrites all rows of a customer or a project.
     case mending
@@ -12,8 +11,7 @@ package enum Upkeep: Hashable, Sendable {
     case concluding(catalogVersion: Int64)
 }
 
-/// A customer with changes that may be due for publishing, and the time since when they have been
-/// due.
+/// A customer with changes that may be due for publishing, and the instant since when they have been due.
 package typealias DueCustomer = (stream: Stream, at: Instant)
 
 /// A project whose customers' rows follow an older catalog.
@@ -21,18 +19,17 @@ package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 
 /// The pace of upkeep.
 package struct UpkeepPace: Sendable {
-    /// How many commands are sent at once.
+    /// How many commands are sent together.
     package let page: Int
     /// How long to wait for a shard that another session has locked, in milliseconds.
     package let patience: Int64
     /// If another instance takes over this lease, upkeep stops writing.
     package let lease: Lease?
 
-    /// For a service. It leaves processor time for reads in between, and no shard has to wait for
-    /// another one.
+    /// The pace of a running service. It leaves processor time for reads, and no shard waits for another one.
     package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
 
-    /// For a run that should finish and that visits each shard only once.
+    /// The pace of a run that should finish and that visits each shard only once.
     package static func run(_ lease: Lease?) -> UpkeepPace {
         UpkeepPace(page: 500, patience: 3000, lease: lease)
     }
@@ -59,7 +56,7 @@ extension Command {
     }
 
     /// Projects a customer according to the current catalog, and credits transactions that waited
-    /// for products in it. If another instance does the same, nothing is credited twice.
+    /// for its products. If another instance does the same, nothing is credited twice.
     package static func projecting(_ stream: Stream, because cause: Cause) -> Command {
         var command = Command(
             stream: stream, actor: .catalog, cause: cause, concernsMerged: true
@@ -82,17 +79,16 @@ extension Command {
         }
     }
 
-    /// Gives the customer the purchases that are waiting under a token that already belongs to the
-    /// customer. A row alone is not sufficient: the token's owner is proven before the command is
-    /// decided.
+    /// Gives the customer the purchases that wait under a token that already belongs to the
+    /// customer. A row alone is not sufficient: the token's owner is proven before the decision.
     package static func claimingWaiting(
         _ token: AccountToken, for stream: Stream, because cause: Cause
     ) -> Command {
         .claiming(token, for: stream, actor: .clock, cause: cause) { _ in [] }
     }
 
-    /// Decides again who holds the unclaimed purchase of a stream, based on the facts recorded there. The only event
-    /// that can result is the purchase's move, so the command does not need the evidence for the facts.
+    /// Decides again who holds a stream's unclaimed purchase, based on the facts recorded there. Only
+    /// the purchase's move can result, so the command does not need the evidence for the facts.
     package static func placing(
         _ facts: Facts, of stream: Stream, because cause: Cause
     ) -> Command {
@@ -100,7 +96,7 @@ extension Command {
         var command = Command(stream: stream, actor: .clock, cause: cause) {
             situation throws(Refusal) in
             var decision = try submission.decide(situation)
-            // If the purchase has left since it was read, nothing is decided.
+            // If the purchase has left since it was read, there is nothing to decide.
             let isNew = decision.parts.contains { $0.events.contains { $0.fact != nil } }
             decision.parts =
                 isNew

@@ -55,7 +55,7 @@ package struct BalanceSpent: EventContent {
     }
 }
 
-/// An admin changed a balance by a positive or negative amount, or a back end added coins that the customer had earned.
+/// An admin changed a balance by a positive or negative amount, or a back end added coins that the customer earned.
 package struct BalanceAdjusted: EventContent {
     package let currency: CurrencyID
     package let amount: Int64

@@ -26,9 +26,10 @@ package struct CustomerErased: EventContent {
 
 /// How an erasure treats the customer's purchases.
 package enum PurchaseTreatment: String, Hashable, Sendable, CaseIterable {
-    /// They may never have a holder again.
+    /// The purchases may never have a holder again.
     case forget
-    /// The next customer who proves a purchase gets it, except purchases that gave coins, were refunded or are blocked.
+    /// The next customer who proves a purchase gets it. Exceptions are purchases that gave coins, were refunded or are
+    /// blocked.
     case free
 }
 

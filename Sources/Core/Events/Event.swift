@@ -1,4 +1,4 @@
-/// An event, which is kept permanently. Each event contains its whole fact, so that it can be read on its own.
+/// An event, which is kept permanently. Each event contains its whole fact, so a reader needs no other event.
 package enum Event: Hashable, Sendable {
     // Events in a project's own stream.
     case projectCreated(ProjectCreated)
@@ -27,7 +27,7 @@ package enum Event: Hashable, Sendable {
     // A store's statements about a transaction that was not known before.
     case purchaseMade(TransactionFact)
     case subscriptionRenewed(TransactionFact)
-    /// A transaction that replaces another one's period, or a statement that one was replaced.
+    /// A transaction that replaces another one's period, or a statement that another transaction replaced one.
     case subscriptionUpgraded(TransactionFact)
     // A store's new statements about a known transaction.
     case subscriptionExtended(TransactionFact)
@@ -170,9 +170,9 @@ package struct RecordedEvent: Hashable, Sendable {
     package let version: Int64
     package let position: Position
     package let event: Event
-    /// When it happened, by the clock of the party that reported it.
+    /// When the event happened, by the clock of the party that reported it.
     package let occurredAt: Instant
-    /// When it was recorded, by Deed's clock.
+    /// When the event was recorded, by Deed's clock.
     package let recordedAt: Instant
     package let actor: Actor
     package let cause: String

@@ -1,17 +1,17 @@
-/// The content of an event. Each type of content defines the properties that all events with that content share.
+/// The content of an event. Each type of content defines the properties that all events with such content share.
 package protocol EventContent: Hashable, Sendable {
     /// The subject of the event, within its stream.
     var subject: EventSubject { get }
     /// The statement in evidence that caused the event; `nil` if Deed or one of its callers decided
     /// it.
     var statedFact: StatedFact? { get }
-    /// The log format that introduced the newest of its members.
+    /// The log format that introduced the newest member of this content.
     var newestMember: LogFormat { get }
     /// Throws if the event gives the customer more than support staff are allowed to give.
     func require(within bounds: SupportBounds) throws(Refusal)
 }
 
-// Most contents result from decisions, have kept their first form, and grant nothing.
+// Most contents result from decisions, still have their first form, and grant nothing.
 extension EventContent {
     package var statedFact: StatedFact? { nil }
     package var newestMember: LogFormat { .first }
@@ -45,8 +45,8 @@ package enum EventSubject: Hashable, Sendable {
     }
 }
 
-/// Reads an event's type and content. It is generic because folds and tables call it often, and an existential would
-/// allocate memory for each fact.
+/// Reads an event's type and content. Generic, because folds and tables call it often, and an
+/// existential would allocate memory for each fact.
 package protocol EventReader {
     associatedtype Result
     func read(_ type: EventType, _ content: some EventContent) -> Result

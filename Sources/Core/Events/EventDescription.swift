@@ -1,12 +1,11 @@
-/// The description of an event type, defined once for all callers in the file of its family.
+/// The description of an event type. It is defined once, in the file of its family, for all callers.
 package struct EventDescription: Sendable {
     /// The stable name that is stored and shown.
     package let name: String
     package let home: EventType.Home
-    /// The log format that introduced the type. An older program that encounters the type refuses
-    /// it and gives its name.
+    /// The log format that introduced the type. An older program refuses the type and gives its name.
     package let since: LogFormat
-    /// Whether a person can decide it. `list_acts.sql` and its index list the same types.
+    /// Whether a person can decide an event of this type. `list_acts.sql` and its index list the same types.
     package let isAct: Bool
     package let explanation: Explanation
     /// The sentence on a customer's page; `nil` if those pages never show the event.
@@ -14,11 +13,11 @@ package struct EventDescription: Sendable {
 
     /// How an explanation of access treats the event.
     package enum Explanation: Sendable {
-        /// It is listed with a sentence that says who decided it and why.
+        /// Lists the event with a sentence that says who decided it and why.
         case inWords(@Sendable (RecordedEvent) -> String?)
-        /// It is listed without a sentence, because the resulting rule already has one.
+        /// Lists the event without a sentence, because the resulting rule already has one.
         case listed
-        /// It is left out, because it does not affect access.
+        /// Leaves the event out, because it does not affect access.
         case leftOut
     }
 }
@@ -60,7 +59,7 @@ extension EventDescription {
 protocol Deed: EventContent {
     var reason: Reason { get }
     var ticket: Ticket? { get }
-    /// When the decision takes effect; `nil` if it does when it is recorded.
+    /// When the decision takes effect; `nil` if it takes effect when it is recorded.
     var effectiveAt: Instant? { get }
 }
 

@@ -1,4 +1,4 @@
-/// The members of an event's content, as answers show them.
+/// The members of an event's content as shown in answers.
 package protocol EventMembers {
     func text(_ name: String) -> String?
     func flag(_ name: String) -> Bool

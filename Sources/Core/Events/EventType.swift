@@ -6,7 +6,7 @@ package enum EventType: Int, Hashable, Sendable, CaseIterable {
     case projectCreated, keyCreated, keyRevoked, keyRotated, catalogChanged
     case appSet, appRemoved, appAllowed, appDisallowed, projectChanged
     case reconciliationStarted, reconciliationFinished, logAccepted, webhookSet, webhookRemoved
-    // Statements by a store, and their consequences for its accounts and requested refunds.
+    // A store's statements, and their consequences for its accounts and requested refunds.
     case purchaseMade, subscriptionRenewed, subscriptionUpgraded, subscriptionExtended
     case purchaseRefunded, purchaseRevoked, refundReversed, purchaseRestated
     case renewalChanged, renewalRestated, appInstalled
@@ -23,8 +23,19 @@ package enum EventType: Int, Hashable, Sendable, CaseIterable {
 
 extension EventType {
     private static let families: [EventFamily] = [
-        projects, keys, transactions, accounts, refunds, holdings, grants, notes, balances, orders,
-        boundaries, merges, erasures,
+        projects,
+        keys,
+        transactions,
+        accounts,
+        refunds,
+        holdings,
+        grants,
+        notes,
+        balances,
+        orders,
+        boundaries,
+        merges,
+        erasures,
     ]
 
     private static let descriptions: [EventDescription] = {
@@ -39,7 +50,7 @@ extension EventType {
 
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 
-    /// The type with this name; `nil` if this release does not know one.
+    /// The type with this name; `nil` if this release does not know the name.
     package init?(named name: String) {
         guard let type = EventType.named[name] else { return nil }
         self = type
@@ -54,38 +65,37 @@ extension EventType {
     }
     package var sentence: EventSentence? { EventType.descriptions[rawValue].sentence }
 
-    /// The kind of stream that contains the event, and the resulting properties.
+    /// The kind of stream that contains events of this type, and the resulting properties.
     package enum Home: Hashable, Sendable {
         /// A project's own stream. Some of its events may affect answers about the project's
         /// customers.
         case project(changesAnswers: Bool)
         /// The stream of a store account, which several customers may share.
         case account
-        /// A customer's stream. Evidence states its facts. Deed and its callers decide everything
-        /// else.
+        /// A customer's stream. Evidence states the facts in it. Deed and its callers decide everything else.
         case customer(isFact: Bool)
     }
 
-    /// Whether the event is a fact stated by evidence.
+    /// Whether events of this type are facts stated by evidence.
     package var isFact: Bool { home == .customer(isFact: true) }
 
-    /// Whether the event, if it is in a project's stream, may affect answers about the project's customers.
+    /// Whether events of this type in a project's stream may affect answers about the project's customers.
     package var changesAnswers: Bool { home != .project(changesAnswers: false) }
 
-    /// Whether erasing the customer removes its content.
+    /// Whether erasing the customer removes the event's content.
     package var mayBeEmptied: Bool { !isOfProject && self != .customerErased }
 
-    /// Whether it belongs in projects' own streams.
+    /// Whether events of this type belong in projects' own streams.
     package var isOfProject: Bool {
         if case .project = home { true } else { false }
     }
 
-    /// Whether it belongs in customers' own streams.
+    /// Whether events of this type belong in customers' own streams.
     package var isOfCustomer: Bool {
         if case .customer = home { true } else { false }
     }
 
-    /// Whether an explanation of access lists it.
+    /// Whether an explanation of access lists events of this type.
     package var isExplained: Bool {
         if case .leftOut = explanation { false } else { true }
     }

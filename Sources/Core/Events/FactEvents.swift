@@ -8,11 +8,11 @@ extension EventType {
         .subscriptionExtended: .fact(
             "subscription.extended", "The store extended {product}{period}", .listed),
         .purchaseRefunded: .fact("purchase.refunded", "{product} was refunded", .listed),
-        .purchaseRevoked: .fact("purchase.revoked", "{product} was taken back", .listed),
+        .purchaseRevoked: .fact("purchase.revoked", "{product} was revoked", .listed),
         .refundReversed: .fact(
             "refund.reversed", "The refund of {product} was reversed", .listed),
         .purchaseRestated: .fact(
-            "purchase.restated", "The store said more about {product}{period}", .listed),
+            "purchase.restated", "The store gave more details of {product}{period}", .listed),
         .renewalChanged: .fact("renewal.changed", "{product} {renewal}", .listed),
         .renewalRestated: .fact("renewal.restated", "{product} {renewal}", .listed),
     ]

@@ -2,11 +2,11 @@
 package struct GrantGiven: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
-    /// When the grant starts. If it waits for other access to end, this is when the waiting starts.
+    /// When the grant starts. For a grant that waits for other access to end, this is when the wait starts.
     package let start: Instant
-    /// `nil` if it lasts until it is revoked.
+    /// `nil` if the grant lasts until it is revoked.
     package let end: Instant?
-    /// How long the grant lasts if it starts only once nothing else gives the entitlement; `nil` for other grants.
+    /// How long the grant lasts once nothing else gives the entitlement; `nil` for grants that do not wait.
     package let afterCurrent: CalendarDuration?
     package let reason: Reason
     package let ticket: Ticket?
@@ -35,8 +35,7 @@ package struct GrantOutlook: Hashable, Sendable {
     /// When a waiting grant was expected to begin; `nil` if the access before it had no end, or if the grant does not
     /// wait.
     package var begins: Instant?
-    /// The source that already gave the entitlement for the grant's whole duration, so that the
-    /// grant did not change any answer.
+    /// The source that already gave the entitlement for the grant's whole duration. The grant then changed no answer.
     package var givenAnyway: Entitlement.Source?
 
     package init(begins: Instant? = nil, givenAnyway: Entitlement.Source? = nil) {
@@ -49,11 +48,11 @@ package struct GrantOutlook: Hashable, Sendable {
 package struct GrantChanged: Deed {
     package let grant: GrantID
     package let entitlement: EntitlementID
-    /// `nil` if it lasts until it is revoked, or if its end depends on its length.
+    /// `nil` if the grant lasts until it is revoked, or if its end depends on its length.
     package let end: Instant?
     /// How long a waiting grant lasts once it begins.
     package let lasts: CalendarDuration?
-    /// When a waiting grant was then expected to begin.
+    /// When a waiting grant was expected to begin, as known when it was changed.
     package let begins: Instant?
     package let reason: Reason
     package let ticket: Ticket?
@@ -99,7 +98,7 @@ extension EventType {
             "grant.given", "{entitlement} was given{until}", .deed("gave the grant"),
             isAct: true),
         .grantChanged: .ofCustomer(
-            "grant.changed", "The grant {grant} got another end{until}",
+            "grant.changed", "The end of the grant {grant} changed{until}",
             .deed("gave the grant", " another end"), isAct: true),
         .grantRevoked: .ofCustomer(
             "grant.revoked", "The grant {grant} was revoked", .deed("revoked the grant"),

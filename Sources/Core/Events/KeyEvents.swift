@@ -2,7 +2,7 @@
 package struct KeyLimits: Hashable, Sendable {
     /// When the key expires.
     package var expires: Instant?
-    /// The only environment in which it may be used; `nil` for both.
+    /// The only environment in which the key may be used; `nil` for both.
     package var environment: Environment?
 
     package init(expires: Instant? = nil, environment: Environment? = nil) {
@@ -13,7 +13,7 @@ package struct KeyLimits: Hashable, Sendable {
     package func hasExpired(at now: Instant) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
-/// A key got an expiration time because another key replaced it.
+/// A key got an expiration time because another key replaces it.
 package struct KeyRotated: EventContent {
     package let key: KeyID
     package let digest: String

@@ -1,7 +1,7 @@
 /// What the log may contain: event types, payload members, and the rules for applying them.
 ///
-/// The database determines the format in effect. A program can read and write every format up to its own newest one. It
-/// decides by the format in effect, and does not write anything that needs a higher one.
+/// The database determines the format in effect. A program can read and write every format up to
+/// its own newest one. It follows the format in effect, and writes nothing that needs a higher one.
 package struct LogFormat: Hashable, Comparable, Sendable {
     package let number: Int
 
@@ -12,8 +12,8 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// A store's whole answer in a transaction, without which the transactions do not follow. Notes
-    /// came with it, and the reasons why a key was revoked and a catalog replaced.
+    /// Adds a store's whole answer to a transaction, from which the transactions follow. Also adds
+    /// notes, and the reasons why a key was revoked or a catalog replaced.
     package static let readings = LogFormat(2)
 
     /// The newest format that this program knows.

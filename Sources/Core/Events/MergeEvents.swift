@@ -35,7 +35,7 @@ package struct CustomerMerged: EventContent {
     }
 }
 
-/// Another customer was merged into this one, with everything that the other customer had.
+/// Another customer was merged into this one, with everything that customer had.
 package struct CustomerJoined: EventContent {
     package let from: CustomerID
     /// The customers who had been merged into that customer before.
@@ -55,7 +55,7 @@ package struct CustomerJoined: EventContent {
     }
 }
 
-/// A merge was undone: everything that had come with that customer and was still here went back.
+/// A merge was undone: everything that came with that customer and was still here went back.
 package struct CustomerParted: EventContent {
     package let to: CustomerID
     package fileprivate(set) var act: MergeAct
@@ -69,8 +69,7 @@ package struct CustomerParted: EventContent {
     }
 }
 
-/// This customer's merge was undone. The customer has everything back that was still with the other
-/// customer.
+/// This customer's merge was undone. The customer got back everything that the other customer still had.
 package struct CustomerUnmerged: EventContent {
     package let from: CustomerID
     package fileprivate(set) var act: MergeAct
@@ -85,7 +84,7 @@ package struct CustomerUnmerged: EventContent {
 }
 
 extension Event {
-    /// The customer's belongings except purchases, as recorded in the stream that receives them.
+    /// The customer's belongings except purchases, as recorded in the stream that receives the belongings.
     package var broughtBelongings: Belongings? {
         switch self {
         case .customerJoined(let joined): joined.belongings
@@ -105,7 +104,7 @@ extension Event {
         }
     }
 
-    /// The same event with the number of events that follow it in the same merge or undo.
+    /// The same event, with the number of events that follow it in the same merge or undo.
     fileprivate func followed(by count: Int) -> Event {
         switch self {
         case .customerMerged(var merged):
@@ -135,7 +134,7 @@ extension Event {
 }
 
 extension [Event] {
-    /// The events of a merge in one stream. The first one says how many follow.
+    /// The events of a merge in one stream. The first event says how many follow.
     var counted: [Event] {
         guard let first else { return [] }
         return [first.followed(by: count - 1)] + dropFirst()
@@ -145,12 +144,12 @@ extension [Event] {
 extension EventType {
     static let merges: EventFamily = [
         .customerMerged: .ofCustomer(
-            "customer.merged", "The customer became a part of {into}", isAct: true),
+            "customer.merged", "The customer became part of {into}", isAct: true),
         .customerJoined: .ofCustomer(
-            "customer.joined", "{from} became a part of this customer", isAct: true),
+            "customer.joined", "{from} became part of this customer", isAct: true),
         .customerParted: .ofCustomer(
-            "customer.parted", "{to} is no part of this customer any more", isAct: true),
+            "customer.parted", "{to} is no longer part of this customer", isAct: true),
         .customerUnmerged: .ofCustomer(
-            "customer.unmerged", "The customer is no part of {from} any more", isAct: true),
+            "customer.unmerged", "The customer is no longer part of {from}", isAct: true),
     ]
 }

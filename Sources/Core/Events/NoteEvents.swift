@@ -12,7 +12,7 @@ package struct NoteAdded: EventContent {
     }
 }
 
-/// Staff removed a note from a customer's list. The log still has its text.
+/// Staff removed a note from a customer's list. The log still contains its text.
 package struct NoteRemoved: EventContent {
     package let note: NoteID
     package let reason: Reason

@@ -39,7 +39,7 @@ package struct OrderClosed: EventContent {
     package enum Cause: Hashable, Sendable {
         case stale
         case cancelled(Reason, ticket: Ticket?)
-        /// Support gave what the purchase would have given by other means.
+        /// Support gave the customer by other means what the purchase would have given.
         case settled(Reason, ticket: Ticket?)
     }
     package let order: OrderID

@@ -38,7 +38,7 @@ package struct KeyRevoked: EventContent {
     package let key: KeyID
     package let digest: String
     package let at: Instant
-    /// `nil` if none was given.
+    /// `nil` if no reason was given.
     package let reason: Reason?
     package let ticket: Ticket?
     package var subject: EventSubject { .key(digest: digest) }
@@ -78,7 +78,7 @@ package enum Role: String, Hashable, Sendable, CaseIterable {
 /// A permission that a key can have.
 package enum Permission: Hashable, Sendable {
     case read
-    /// Give customers what they are missing, as support staff do.
+    /// Give customers what they lack, as support staff do.
     case help
     /// Submit customers' purchases and spends.
     case submit
@@ -93,25 +93,46 @@ package enum Permission: Hashable, Sendable {
 package struct CatalogChanged: EventContent {
     /// 1 for a project's first catalog, and incremented with each new one.
     package let version: Int64
-    package let catalog: Catalog
-    /// `nil` if none was given.
+    /// `nil` if the catalog is stored under its digest.
+    package let catalog: Catalog?
+    /// The SHA-256 of the catalog's canonical form; `nil` if the event contains the catalog.
+    package let digest: [UInt8]?
+    /// `nil` if no reason was given.
     package let reason: Reason?
     package let ticket: Ticket?
     package var subject: EventSubject { .project }
-    package var newestMember: LogFormat { reason == nil && ticket == nil ? .first : .readings }
+    package var newestMember: LogFormat {
+        digest == nil && reason == nil && ticket == nil ? .first : .readings
+    }
 
     package init(
         version: Int64, catalog: Catalog, reason: Reason? = nil, ticket: Ticket? = nil
     ) {
         self.version = version
         self.catalog = catalog
+        digest = nil
         self.reason = reason
         self.ticket = ticket
     }
+
+    package init(
+        version: Int64, digest: [UInt8], reason: Reason? = nil, ticket: Ticket? = nil
+    ) {
+        self.version = version
+        catalog = nil
+        self.digest = digest
+        self.reason = reason
+        self.ticket = ticket
+    }
+
+    /// The same change, with the catalog stored under its digest.
+    package func filed(under digest: [UInt8]) -> CatalogChanged {
+        CatalogChanged(version: version, digest: digest, reason: reason, ticket: ticket)
+    }
 }
 
-/// An operator accepted the log as it is, although it may lack events that were seen before a backup was restored or
-/// before a failover lost commits. Each project records the acceptance under the same id.
+/// An operator accepted the log as it is, although it may lack events that were seen before a backup was
+/// restored or before a failover lost commits. Each project records the acceptance under the same id.
 package struct LogAccepted: EventContent {
     package let acceptance: AcceptanceID
     package let reason: Reason
@@ -135,7 +156,7 @@ package struct AppRemoved: EventContent {
     }
 }
 
-/// Which apps the operator lets the project's keys add: one app, or any app.
+/// Which apps the operator allows the project's keys to add: one app, or any app.
 package enum AppAllowance: EventContent {
     case app(AppKey)
     case any

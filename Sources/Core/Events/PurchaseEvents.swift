@@ -4,7 +4,7 @@ package struct PurchaseAttached: EventContent {
     package let from: CustomerID
     package let cause: MoveCause
     package let at: Instant
-    /// The facts that prevail among all facts stated about it.
+    /// The facts that prevail among all stated facts about the purchase.
     package let transactions: [TransactionFact]
     package let renewals: [RenewalFact]
     package let refunds: [RefundFact]
@@ -74,21 +74,21 @@ package struct PurchaseDetached: EventContent {
 
 /// Why a purchase changed its holder.
 package enum MoveCause: Hashable, Sendable {
-    /// It had no holder, and the new holder proved it first.
+    /// The purchase had no holder, and the new holder was the first to prove it.
     case claimed
-    /// The new holder proved it, and the project's policy allowed the transfer.
+    /// The new holder proved the purchase, and the project's policy allowed the transfer.
     case transferred
-    /// Its evidence carries this token, which belongs to the new holder.
+    /// The purchase's evidence carries this token, which belongs to the new holder.
     case named(AccountToken)
     case admin(Reason, ticket: Ticket?)
     /// An admin undid an earlier move.
     case undone(Reason, ticket: Ticket?)
-    /// Its holder was merged into the new one.
+    /// The purchase's holder was merged into the new one.
     case merged
-    /// That merge was undone.
+    /// A merge that had moved the purchase was undone.
     case unmerged
 
-    /// Whether a person decided the move, even against the evidence.
+    /// Whether a person decided the move, perhaps against the evidence.
     package var isOfAdmin: Bool {
         switch self {
         case .admin, .undone: true
@@ -96,11 +96,10 @@ package enum MoveCause: Hashable, Sendable {
         }
     }
 
-    /// Whether the purchase stays with the same person, so that its standing does not change.
+    /// Whether the purchase stays with the same person. Its standing then does not change.
     var isOfMerge: Bool { self == .merged || self == .unmerged }
 
-    /// Whether the move starts the cool-down, which prevents purchases from being moved back and
-    /// forth.
+    /// Whether the move starts the cool-down, which keeps purchases from moving back and forth.
     var coolsDown: Bool {
         switch self {
         case .transferred, .admin, .undone: true
@@ -124,7 +123,7 @@ package struct AccountJoined: EventContent {
 extension EventType {
     static let holdings: EventFamily = [
         .purchaseAttached: .ofCustomer(
-            "purchase.attached", "{purchase} came here",
+            "purchase.attached", "{purchase} came to this customer",
             .inWords { event in
                 guard case .purchaseAttached(let attached) = event.event,
                     case .named(let token) = attached.cause
@@ -139,8 +138,8 @@ extension EventType {
         .purchaseBlocked: .ofCustomer(
             "purchase.blocked", "{purchase} was blocked", .deed("blocked purchase"), isAct: true),
         .purchaseUnblocked: .ofCustomer(
-            "purchase.unblocked", "The block of {purchase} was taken back",
-            .deed("took the block of purchase", " back"), isAct: true),
+            "purchase.unblocked", "The block of {purchase} was removed",
+            .deed("removed the block of purchase"), isAct: true),
     ]
 }
 

@@ -1,4 +1,4 @@
-/// The report to the store about a requested refund. Its content stays the same, no matter how often it has to be sent.
+/// The report to the store about a requested refund. Its content never changes, however often it is sent.
 package struct RefundReportPrepared: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
@@ -35,7 +35,7 @@ package struct RefundReported: EventContent {
     }
 }
 
-/// The store has not received a report about a requested refund, and will not receive one.
+/// The store has not received a report about a requested refund, and never will.
 package struct RefundUnreported: EventContent {
     package enum Why: String, Hashable, Sendable {
         /// The store no longer accepts reports about the request.
@@ -46,7 +46,7 @@ package struct RefundUnreported: EventContent {
     package let request: NewsID
     package let purchase: PurchaseID
     package let why: Why
-    /// The obstacle, if known.
+    /// What prevented the report, if known.
     package let detail: String?
     package var subject: EventSubject { .purchase(purchase) }
 
@@ -66,8 +66,8 @@ extension EventType {
         .refundReportPrepared: .ofCustomer(
             "refund.report_prepared", "A report on the requested refund was prepared"),
         .refundReported: .ofCustomer(
-            "refund.reported", "The store has the report on the requested refund"),
+            "refund.reported", "The store received the report on the requested refund"),
         .refundUnreported: .ofCustomer(
-            "refund.unreported", "The store got no report on the requested refund"),
+            "refund.unreported", "The store received no report on the requested refund"),
     ]
 }

@@ -1,7 +1,7 @@
 /// An app whose evidence Deed accepts.
 package struct TrustedApp: Hashable, Sendable {
     package let id: AppID
-    /// Apple's numeric id of the app. It is compared with the evidence if that names one.
+    /// Apple's numeric id of the app. If the evidence names an id, the two are compared.
     package let appleID: Int64?
     package let environments: Set<Environment>
 
@@ -31,7 +31,7 @@ package struct NotificationHead: Hashable, Sendable {
     }
 }
 
-/// Evidence as received. Nothing in it is trusted yet.
+/// Evidence as received. None of it is trusted yet.
 package struct RawEvidence: Hashable, Sendable {
     /// The maximum size of evidence that Deed reads.
     package static let byteLimit = 4 << 20
@@ -41,10 +41,9 @@ package struct RawEvidence: Hashable, Sendable {
     /// Ranks the evidence by the way it arrived. Receipts and notifications are ranked by their
     /// kind instead.
     package let rank: Rank
-    /// The SHA-256 of the bytes, if it has been computed and the evidence does not have a wrapping.
+    /// The SHA-256 of the bytes, if it has been computed and the evidence has no wrapping.
     package let digest: [UInt8]?
-    /// The app named by verified evidence that arrived together with this evidence. Renewal info
-    /// does not name an app itself.
+    /// The app named by verified evidence that arrived together with this evidence. Renewal info itself names no app.
     package var companion: AppID?
 
     package init(
@@ -61,13 +60,11 @@ package struct RawEvidence: Hashable, Sendable {
     package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 
-/// The evidence's unverified claims about itself. They are just sufficient to decide which store to
-/// ask.
+/// The evidence's unverified claims about itself. They only serve to decide which store to ask.
 package struct EvidenceHeading: Hashable, Sendable {
     /// The SHA-256 of the evidence without its wrapping.
     package let digest: [UInt8]
-    /// The name of the evidence's kind. This is text because a queued item may be of a kind unknown
-    /// to this release.
+    /// The name of the evidence's kind. It is a text because this release may not know the kind of a queued item.
     package let kind: String
     package let environment: Environment
     package let app: AppID
@@ -117,8 +114,7 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
     package enum Cure: Hashable, Sendable {
         case none
         case time
-        /// The evidence does not match any app as currently configured, so an operator has to
-        /// change the app's settings.
+        /// The evidence does not match any app as currently configured. An operator has to change the app's settings.
         case settingTheApp
     }
 
@@ -130,7 +126,7 @@ package struct RefusedEvidence: Error, Hashable, Sendable {
 }
 
 extension App {
-    /// The app as used for checking evidence. Evidence from either environment is accepted.
+    /// The app as used to check evidence. Evidence from either environment is accepted.
     package var trusted: TrustedApp {
         TrustedApp(id: key.id, appleID: appleID)
     }
@@ -147,5 +143,21 @@ extension [UInt8] {
             text.append(digits[Int(byte & 15)])
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads bytes from hexadecimal digits; `nil` for any other text.
+    package init?(hexDigits text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard
+                let byte = UInt8(
+                    String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16),
+                digits[place] != UInt8(ascii: "+")
+            else { return nil }
+            bytes.append(byte)
+        }
+        self = bytes
     }
 }

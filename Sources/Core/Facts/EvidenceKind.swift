@@ -2,7 +2,7 @@
 package struct EvidenceKind: Hashable, Sendable {
     package enum Content: Sendable {
         case purchases
-        /// Proof that an app was installed. It does not name any purchase or customer.
+        /// Proof that an app was installed. It names no purchase or customer.
         case installation
         /// A report that the store sends on its own initiative.
         case news
@@ -16,8 +16,8 @@ package struct EvidenceKind: Hashable, Sendable {
         case signatureOrWord
         /// Only the store's word. The evidence names the purchase to ask the store about.
         case word
-        /// The connection over which Deed's own client downloaded it. Evidence of this kind never
-        /// counts if it is submitted.
+        /// The connection over which Deed's own client downloaded the evidence. Submitted evidence
+        /// of this kind never counts.
         case connection
     }
 
@@ -26,8 +26,7 @@ package struct EvidenceKind: Hashable, Sendable {
     package let word: String
     package let content: Content
     package let proof: Proof
-    /// Whether the evidence names its app. If it does not, it counts only together with a
-    /// transaction.
+    /// Whether the evidence names its app. Otherwise, the evidence counts only together with a transaction.
     package let namesApp: Bool
 
     package init(
@@ -41,7 +40,7 @@ package struct EvidenceKind: Hashable, Sendable {
         self.namesApp = namesApp
     }
 
-    /// Whether only the store can judge the evidence, given who judges the app's receipts.
+    /// Whether only the store can judge the evidence, if the app's receipts have this judge.
     package func isForStore(_ judge: ReceiptJudge) -> Bool {
         proof == .word || proof == .signatureOrWord && judge == .store
     }

@@ -6,7 +6,7 @@ package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
 }
 
-/// Decides which evidence prevails if the signing times do not. The higher rank wins.
+/// Decides which evidence prevails if the signing times are equal. The higher rank wins.
 package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case offlineReceipt = 1
     case verifyReceiptReply = 2
@@ -28,7 +28,7 @@ package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// The purchase to which a fact belongs: everything with the same original transaction.
+/// The purchase to which a fact belongs. A purchase is everything with the same original transaction.
 package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let store: Store
     package let original: TransactionID
@@ -63,11 +63,9 @@ package struct TransactionFact: Hashable, Sendable {
     package var transaction: TransactionID
     package var original: TransactionID
     package var product: ProductID
-    /// `nil` for legacy evidence that does not state the kind. In that case, the catalog determines
-    /// it.
+    /// `nil` for legacy evidence that does not state the kind. The catalog then determines it.
     package var kind: ProductKind?
-    /// The store's word for a kind unknown to this release. In that case, the catalog determines
-    /// the kind.
+    /// The store's word for a kind unknown to this release. The catalog then determines the kind.
     package var unknownKind: StoreWord?
     package var purchased: Instant
     package var originallyPurchased: Instant?
@@ -91,9 +89,9 @@ package struct TransactionFact: Hashable, Sendable {
     package var commitment: Commitment?
     /// The items sold; empty unless the product only represents other products.
     package var items: [SoldItem]
-    /// How many units of the quantity were refunded, if the store counts them.
+    /// How many of the units were refunded, if the store counts them.
     package var refundedQuantity: Int64?
-    /// The complete answer from a store that states the current state of its purchases. The other
+    /// The complete answer of a store that states the current state of its purchases. The other
     /// members then describe the first item in the answer.
     var answer: Shared<Reading>?
     package var signedAt: Instant
@@ -233,7 +231,7 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
-/// The terms of a period that differ from the regular terms.
+/// The terms of a period, if they differ from the regular terms.
 package struct Offer: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case introductory

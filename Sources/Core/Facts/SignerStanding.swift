@@ -1,7 +1,6 @@
-/// What is known about the signer before the evidence is verified. This shows how costly the
-/// verification will be.
+/// What is known about the signer before the evidence is verified. It shows how costly the verification will be.
 package enum SignerStanding: Hashable, Sendable {
-    /// A signature with the same certificates was recently found genuine. Verifying another one
+    /// Another signature with the same certificates was recently found genuine. Verifying this one
     /// takes a single check.
     case believed
     /// The certificates were recently refused.

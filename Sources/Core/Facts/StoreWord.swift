@@ -1,4 +1,4 @@
-/// A value of a store's enumeration, as the store wrote it, that this release does not know.
+/// A value of a store's enumeration that this release does not know, as the store wrote it.
 package enum StoreWord: Hashable, Sendable, CustomStringConvertible {
     case number(Int64)
     case text(String)

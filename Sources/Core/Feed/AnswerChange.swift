@@ -56,7 +56,7 @@ package struct AnswerChange: Hashable, Sendable {
 /// Which catalog applies to the answers at an event.
 package enum WantedCatalog: Hashable, Sendable {
     case version(Int64)
-    /// The last catalog that took effect before the instant, up to this version.
+    /// The last catalog that took effect before the instant, no newer than this version.
     case last(before: Instant, through: Int64)
 
     /// The catalog in effect at the event. For a boundary, this is the catalog at the time of the
@@ -75,8 +75,7 @@ package enum WantedCatalog: Hashable, Sendable {
 }
 
 extension [CatalogEdition] {
-    /// The wanted edition from a list of consecutive editions; `nil` if the list may not reach far
-    /// enough.
+    /// The wanted edition from a list of consecutive editions; `nil` if the list may start too late.
     package subscript(wanted: WantedCatalog) -> CatalogEdition? {
         switch wanted {
         case .version(let version): return last { $0.version == version }
@@ -90,8 +89,8 @@ extension [CatalogEdition] {
 }
 
 extension ProjectState {
-    /// The wanted catalog; `nil` if it is no longer remembered.
-    package func catalog(_ wanted: WantedCatalog) -> Catalog? { editions[wanted]?.catalog }
+    /// The wanted edition, mostly without its catalog; `nil` if it is no longer remembered.
+    package func edition(_ wanted: WantedCatalog) -> CatalogEdition? { editions[wanted] }
 }
 
 extension Event {

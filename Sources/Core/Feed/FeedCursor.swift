@@ -1,8 +1,7 @@
-/// A position in every shard of the log, which a reader of a project's feed passes from one page to
-/// the next.
+/// A position in every shard of the log. A reader of a project's feed passes it from one page to the next.
 ///
-/// It is written as digits of five bits each. Even if every shard has a long number, the text stays
-/// far below the length limit.
+/// The text consists of digits of five bits each. Even if every shard has a long number, the text stays far
+/// below the length limit.
 package struct FeedCursor: Hashable, Sendable {
     package static let lengthLimit = 1024
     private static let form: UInt64 = 1
@@ -73,7 +72,7 @@ package struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// Distinguishes the events at a position in every shard from others that may take their places.
+/// Distinguishes the events at a position in every shard from events that may take their places.
 package struct PlaceMarks: Hashable, Sendable {
     /// Each shard's mark; `nil` if only the hash is known.
     private let each: [UInt64]?
@@ -132,8 +131,7 @@ package struct AcceptedLosses: Hashable, Sendable {
 }
 
 extension ProjectID {
-    /// Distinguishes this project's cursors from those of other projects. It only has to detect
-    /// mistakes, not attacks.
+    /// Distinguishes this project's cursors from those of other projects. It has to detect mistakes, not attacks.
     fileprivate var mark: UInt64 {
         var hash = FNV1a64()
         hash.add(text.utf8.span)
@@ -141,8 +139,8 @@ extension ProjectID {
     }
 }
 
-/// Numbers written with letters, digits, `-` and `_`, with the lowest five bits first. A set sixth
-/// bit means that more digits follow.
+/// Numbers written with letters, digits, `-` and `_`, lowest five bits first. A set sixth bit means
+/// that more digits follow.
 private struct CursorDigits {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -177,7 +175,7 @@ private struct CursorDigits {
         } while rest > 0
     }
 
-    /// The next number; `nil` if there are no more numbers or the next one is too long.
+    /// The next number; `nil` if no number follows or the next one is too long.
     mutating func next() -> UInt64? {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {

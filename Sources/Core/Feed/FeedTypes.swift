@@ -59,7 +59,7 @@ extension FeedTypes {
     private static let changesByName = Dictionary(
         uniqueKeysWithValues: AnswerChange.Kind.allCases.map { ("entitlement.\($0.rawValue)", $0) })
 
-    /// All names that may be requested.
+    /// All names that a reader may request.
     package static let all =
         customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
 

@@ -1,8 +1,7 @@
 /// One customer's access as reported to the feed's readers, up to a version of the stream.
 ///
-/// Each event is reported with the changes since the previous one. A merge's changes are reported
-/// with its last event. The changes from the first event to the last one add up to the answers that
-/// reads return at the last event.
+/// Each event is reported with the changes since the previous one. A merge's changes are reported with
+/// its last event. All changes up to an event add up to the answers that reads return at that event.
 package struct ToldAccess: Sendable {
     private var state = CustomerState()
     /// When the last event that affected access took effect. `catalog` is the catalog of that time.
@@ -14,8 +13,8 @@ package struct ToldAccess: Sendable {
     /// event.
     private var merging: Merging?
 
-    /// A merge counts as one change even though each purchase has a separate event. Otherwise, the
-    /// answer about all of the purchases would have to be derived again for each purchase.
+    /// A merge counts as one change, although each purchase has a separate event. Otherwise, each
+    /// purchase would require deriving the answer about all purchases again.
     private struct Merging {
         let before: Before
         var missing: Int
@@ -31,7 +30,7 @@ package struct ToldAccess: Sendable {
 
     package var version: Int64 { state.version }
 
-    /// The approximate amount of memory that it takes, in bytes.
+    /// The approximate memory size of this value in bytes.
     package var weight: Int {
         var weight = 100 + state.weight + 400 * (answers?.count ?? 0)
         if case .state(let before, _, _) = merging?.before { weight += before.weight }
@@ -57,9 +56,11 @@ package struct ToldAccess: Sendable {
         answers = nil
     }
 
-    /// Applies an event and returns the changes that it caused.
+    /// Applies an event and returns the changes that it caused. `catalogs` may leave out of a catalog what does not
+    /// concern the given customer.
     package mutating func tell<Failure: Error>(
-        _ recorded: RecordedEvent, _ catalogs: (WantedCatalog) throws(Failure) -> Catalog
+        _ recorded: RecordedEvent,
+        _ catalogs: (WantedCatalog, CustomerState) throws(Failure) -> Catalog
     ) throws(Failure) -> [AnswerChange] {
         if let changes = changes(byErasureIn: recorded) { return changes }
         if merging == nil, answers == nil {
@@ -79,15 +80,15 @@ package struct ToldAccess: Sendable {
     }
 
     private mutating func changes<Failure: Error>(
-        since before: [Entitlement], _ catalogs: (WantedCatalog) throws(Failure) -> Catalog
+        since before: [Entitlement],
+        _ catalogs: (WantedCatalog, CustomerState) throws(Failure) -> Catalog
     ) throws(Failure) -> [AnswerChange] {
         let after = try ToldAccess.answer(state, at: moment, catalog, catalogs)
         answers = after
         return AnswerChange.all(from: before, to: after)
     }
 
-    /// The changes of an erasure, which names the access that it ended. The emptied events do not
-    /// have any changes to report.
+    /// The changes of an erasure, which names the access that it ended. The emptied events have no changes to report.
     private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
         switch recorded.event {
         case .customerErased(let erased):
@@ -105,10 +106,10 @@ package struct ToldAccess: Sendable {
 
     private static func answer<Failure: Error>(
         _ state: CustomerState, at moment: Instant, _ catalog: WantedCatalog?,
-        _ catalogs: (WantedCatalog) throws(Failure) -> Catalog
+        _ catalogs: (WantedCatalog, CustomerState) throws(Failure) -> Catalog
     ) throws(Failure) -> [Entitlement] {
         guard let catalog else { return [] }
-        return state.entitlements(at: moment, catalog: try catalogs(catalog)).all
+        return state.entitlements(at: moment, catalog: try catalogs(catalog, state)).all
     }
 }
 
@@ -120,7 +121,7 @@ extension RecordedEvent {
     }
 }
 
-/// The access reported for a customer so far, and the version up to which reporting should continue.
+/// The access reported for a customer so far, and the version up to which reporting will continue.
 package struct PartlyTold: Sendable {
     package let stream: Stream
     package let told: ToldAccess
@@ -132,7 +133,7 @@ package struct PartlyTold: Sendable {
         self.end = end
     }
 
-    /// How many events remain until that version.
+    /// The number of events up to that version.
     package var length: Int { Int(end - told.version) }
 }
 

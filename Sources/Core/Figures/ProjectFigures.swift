@@ -1,59 +1,98 @@
-/// Figures about a project's customers at one instant.
+/// The customers that figures are about: those of a project in one environment.
+package struct FigureScope: Hashable, Sendable {
+    package let project: ProjectID
+    package let environment: Environment
+
+    package init(_ project: ProjectID, _ environment: Environment) {
+        self.project = project
+        self.environment = environment
+    }
+}
+
+/// Figures about customers as of one instant.
 package struct ProjectFigures: Hashable, Sendable {
     /// How many customers have an entitlement or product now, and how many had it at an earlier time.
     package struct Active: Hashable, Sendable {
-        package let name: String
-        package let now: Int64
-        package let earlier: Int64
+        package var now: Int64
+        package var earlier: Int64
 
-        package init(name: String, now: Int64, earlier: Int64) {
-            self.name = name
+        package init(now: Int64 = 0, earlier: Int64 = 0) {
             self.now = now
             self.earlier = earlier
         }
     }
 
-    /// Access that is about to end.
-    package struct Ending: Hashable, Sendable {
+    /// Access that is about to end. What ends first comes first.
+    package struct Ending: Hashable, Comparable, Sendable {
         package let customer: String
+        /// The customer's version when this was counted.
+        package let version: Int64
         package let entitlement: String
         package let ends: Instant
 
-        package init(customer: String, entitlement: String, ends: Instant) {
+        package init(customer: String, version: Int64, entitlement: String, ends: Instant) {
             self.customer = customer
+            self.version = version
             self.entitlement = entitlement
             self.ends = ends
         }
+
+        package static func < (one: Self, other: Self) -> Bool {
+            (one.ends, one.customer, one.entitlement)
+                < (other.ends, other.customer, other.entitlement)
+        }
     }
 
-    /// A transaction that was refunded.
-    package struct Refunded: Hashable, Sendable {
-        /// `nil` if no customer has claimed its purchase.
-        package let customer: String?
+    /// A transaction that was refunded. The newest comes first.
+    package struct Refunded: Hashable, Comparable, Sendable {
+        /// The customer, or the stream in which the purchase waits for one.
+        package let customer: String
+        /// The customer's version when this was counted.
+        package let version: Int64
         package let product: String
         package let purchase: String
         package let transaction: String
         package let at: String
 
         package init(
-            customer: String?, product: String, purchase: String, transaction: String, at: String
+            customer: String, version: Int64, product: String, purchase: String,
+            transaction: String, at: String
         ) {
             self.customer = customer
+            self.version = version
             self.product = product
             self.purchase = purchase
             self.transaction = transaction
             self.at = at
         }
+
+        /// `nil` if no customer has claimed the purchase.
+        package var owner: String? { customer.utf8.first == UInt8(ascii: "$") ? nil : customer }
+
+        package static func < (one: Self, other: Self) -> Bool {
+            (other.at, one.transaction) < (one.at, other.transaction)
+        }
     }
 
     /// The first items of a list, with the length of the whole list.
-    package struct Top<Item: Hashable & Sendable>: Hashable, Sendable {
-        package let count: Int64
-        package let items: [Item]
+    package struct Top<Item: Hashable & Comparable & Sendable>: Hashable, Sendable {
+        package static var limit: Int { 1000 }
 
-        package init(count: Int64, items: [Item]) {
+        package private(set) var count: Int64
+        package private(set) var items: [Item]
+
+        package init(count: Int64 = 0, items: [Item] = []) {
             self.count = count
             self.items = items
+        }
+
+        package mutating func add(_ item: Item) {
+            count += 1
+            if items.count == Self.limit, let last = items.last, last < item { return }
+            // The items stay in order, and most lists are short.
+            let place = items.firstIndex { item < $0 } ?? items.endIndex
+            items.insert(item, at: place)
+            if items.count > Self.limit { items.removeLast() }
         }
     }
 
@@ -61,15 +100,17 @@ package struct ProjectFigures: Hashable, Sendable {
     package static let week: Int64 = 7 * 86_400_000
 
     package let at: Instant
-    package let entitlements: [Active]
-    package let products: [Active]
-    package let ending: Top<Ending>
-    package let refunds: Top<Refunded>
-    package let unclaimed: Int64
+    /// By the names of the entitlements.
+    package var entitlements: [String: Active]
+    /// By the names of the products.
+    package var products: [String: Active]
+    package var ending: Top<Ending>
+    package var refunds: Top<Refunded>
+    package var unclaimed: Int64
 
     package init(
-        at: Instant, entitlements: [Active], products: [Active], ending: Top<Ending>,
-        refunds: Top<Refunded>, unclaimed: Int64
+        at: Instant, entitlements: [String: Active] = [:], products: [String: Active] = [:],
+        ending: Top<Ending> = Top(), refunds: Top<Refunded> = Top(), unclaimed: Int64 = 0
     ) {
         self.at = at
         self.entitlements = entitlements
@@ -80,4 +121,14 @@ package struct ProjectFigures: Hashable, Sendable {
     }
 
     package var weekAgo: Instant { at.advanced(byMilliseconds: -ProjectFigures.week) }
+    package var weekAhead: Instant { at.advanced(byMilliseconds: ProjectFigures.week) }
+}
+
+extension [String: ProjectFigures.Active] {
+    /// Adds a page's customers. A name that no customer has at either instant is left out.
+    package mutating func add(_ active: ProjectFigures.Active, named name: String) {
+        if active.now == 0, active.earlier == 0 { return }
+        self[name, default: ProjectFigures.Active()].now += active.now
+        self[name, default: ProjectFigures.Active()].earlier += active.earlier
+    }
 }

@@ -7,7 +7,7 @@ package struct IntakeWish: Hashable, Sendable {
     package enum Purpose: Hashable, Sendable {
         case submit(CustomerID)
         case restore(CustomerID)
-        /// The store sent the evidence. A store does not know customers.
+        /// The store sent the evidence. Stores do not know the customers of a project.
         case notification
 
         package enum Word: String, Sendable {
@@ -35,7 +35,7 @@ package struct IntakeWish: Hashable, Sendable {
     package let purpose: Purpose
     /// The customer's order that the evidence should fulfil.
     package let order: OrderID?
-    /// The evidence's unverified claims about itself. The environment that it names is asked first.
+    /// The evidence's unverified claims about itself. The environment that these claims name is asked first.
     package let heading: EvidenceHeading
 
     package init(
@@ -106,12 +106,11 @@ package struct TakenIntake: Hashable, Sendable {
     }
 }
 
-/// The items in the queue that a worker should skip because enough workers are already asking the
-/// stores.
+/// The items in the queue that a worker should skip because enough workers are already asking stores.
 package struct BusyStores: Sendable {
     /// The kinds of evidence that a store may have to judge.
     package let kinds: [EvidenceKind]
-    /// The apps that have reached their limit of evidence being judged.
+    /// The apps for which stores are already judging the maximum number of items.
     package let apps: [AppID]
     /// Whether the limit across all apps has been reached.
     package let isFull: Bool
@@ -147,7 +146,7 @@ package struct IntakeResult: Hashable, Sendable {
     package let outcome: String
     /// The order that support had already settled.
     package let order: String?
-    /// Why the evidence was refused; `nil` if it was not.
+    /// Why the evidence was refused; `nil` if it was not refused.
     package let reason: IntakeReason?
     /// The product, if the catalog did not know it.
     package let unknownProduct: String?
@@ -246,12 +245,12 @@ extension IntakeItem {
         return item
     }
 
-    /// The item after a person resolved the matter in another way.
+    /// The item after a person has resolved the matter in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
 
-    /// The item after a person decided to ignore the evidence.
+    /// The item after a person has decided to ignore the evidence.
     package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.dropped(act), now: now)
     }
@@ -267,7 +266,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item made due immediately, like a new one. Evidence that has been accepted stays recorded.
+    /// The item, due immediately like a new one. Accepted evidence stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intakeEnded(id, .believed) }
         var item = self

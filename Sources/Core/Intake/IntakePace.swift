@@ -1,4 +1,4 @@
-// How soon evidence is judged again, and how long the attempts may take.
+// How soon evidence is judged again, and how long attempts may take.
 
 extension IntakeItem {
     private static let second: Int64 = 1000
@@ -13,8 +13,8 @@ extension IntakeItem {
     package static let lease = 5 * minute
     /// The longest pause that Deed grants to a store.
     package static let longestWait = 24 * hour
-    /// The number of attempts without a verdict after which an operator should look. They take
-    /// about 45 minutes.
+    /// The number of attempts without a verdict after which an operator should look. These attempts
+    /// take about 45 minutes.
     package static let alarmTries: Int64 = 6
     /// How long judged evidence can be looked up.
     package static let retention = 90 * 24 * hour
@@ -29,8 +29,8 @@ extension IntakeItem {
         return pauses[step] * (900 + Int64(jitter) * 200 / Int64(UInt16.max)) / 1000
     }
 
-    /// When an item that is taken now becomes due again if no result arrives. There may be none
-    /// because the evidence itself crashed the process.
+    /// When an item taken now becomes due again if no result arrives, for example because the
+    /// evidence itself crashed the process.
     package static func leaseEnd(takenAt now: Instant, tries: Int64) -> Instant {
         now.advanced(byMilliseconds: max(lease, pause(afterTries: tries, jitter: .max / 2)))
     }

@@ -1,5 +1,5 @@
-/// The result of judging evidence: what the evidence establishes if it is accepted, the reason if
-/// it is permanently refused, or the reason for waiting.
+/// The result of judging evidence: what accepted evidence establishes, why evidence is permanently
+/// refused, or why it waits.
 package enum Judgement<Belief, Wait> {
     case believed(Belief)
     case refused(RefusedEvidence)
@@ -27,8 +27,7 @@ extension Judgement {
 package struct Postponement: Hashable, Sendable {
     package let reason: IntakeReason
     package let until: Instant?
-    /// Whether the evidence is only waiting for the customer to act. This is normal, no matter how
-    /// long it takes.
+    /// Whether the evidence only waits for the customer to act. Such a wait is normal, however long it takes.
     package var isUsual = false
 }
 

@@ -1,5 +1,5 @@
-/// A UUID that a client passes to the store's purchase call. The store includes it in its facts,
-/// where it shows who made the purchase.
+/// A UUID that a client passes to the store's purchase call. The store's facts include it and thus
+/// show who made the purchase.
 package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
     /// The UUID in lower case, regardless of its original case.
     package let text: String

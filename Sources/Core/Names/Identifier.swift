@@ -16,7 +16,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
         self.text = text
     }
 
-    /// Creates a name that Deed chose itself, so that it is known to be valid.
+    /// Creates a name that Deed itself chose. Such a name is known to be valid.
     init(known text: String) {
         self.text = text
     }
@@ -40,7 +40,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
     package var description: String { text }
 
-    /// The last eight bytes as a number, or all bytes if there are fewer than eight.
+    /// The last eight bytes as a number; all bytes of a shorter name.
     var tail: UInt64 {
         let bytes = text.utf8.span
         var number: UInt64 = 0
@@ -100,8 +100,9 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
         switch reason {
         case .empty: "is empty; it takes 1 to 256 bytes"
         case .tooLong: "is longer than 256 bytes"
-        case .unprintable: "holds a character that cannot be printed, such as a control character"
-        case .blank: "holds only spaces"
+        case .unprintable:
+            "contains a character that cannot be printed, such as a control character"
+        case .blank: "contains only spaces"
         case .improper(let form): form.description
         }
     }
@@ -150,8 +151,7 @@ package typealias CurrencyID = Identifier<CurrencyKind>
 /// A store's name for a transaction. The name of the original transaction identifies the whole
 /// purchase.
 package typealias TransactionID = Identifier<TransactionKind>
-/// A store's name for one account's copy of one app. All purchases that the account makes in the
-/// app carry the same name.
+/// A store's name for one account's copy of one app. All of the account's purchases in the app carry the same name.
 package typealias AppTransactionID = Identifier<AppTransactionKind>
 /// A store's name for one piece of news. Each repetition of the news carries the same name.
 package typealias NewsID = Identifier<NewsKind>
@@ -190,8 +190,8 @@ extension TransactionID {
         self.init(known: digits)
     }
 
-    /// A name made from two parts. The parts from evidence are short. If the parts from a damaged
-    /// row are too long, only the end is kept.
+    /// A name made from two parts. Parts from evidence are short. If parts from a damaged row are
+    /// too long, only the end is kept.
     init(joining name: String, _ ending: String) {
         self.init(known: String((name + ending).suffix(Self.lengthLimit)))
     }

@@ -1,9 +1,7 @@
-/// The name that needs the fewest edits to become the text. If several names are equally near, this
-/// is the first of them; `nil` if each name needs more edits than a third of the longer text's
-/// length.
+/// The name that needs the fewest edits to become the text. Among equally near names, the first one counts;
+/// `nil` if each name needs more edits than a third of the longer text's length.
 ///
-/// Only the beginnings of long names are compared, because all commands in the batch have to wait
-/// for the result.
+/// Only the beginnings of long names are compared, because all commands in the batch wait for the result.
 package func nearest(to text: String, among names: [String]) -> String? {
     let wanted = text.utf8.prefix(comparedBytes).map(\.self)
     var best: (name: String, distance: Int)?

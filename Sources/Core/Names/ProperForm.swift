@@ -1,5 +1,5 @@
-/// Why people could mistake an id for a different one: it contains invisible characters, or the
-/// same text has several encodings.
+/// Why people could mistake an id for a different one: it contains invisible characters, or its
+/// text has several encodings.
 package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     /// A character that is invisible, looks like a space, or changes the direction of the text around it.
     case invisible(Unicode.Scalar)
@@ -27,10 +27,11 @@ package enum ImproperForm: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invisible(let scalar):
-            "holds \(scalar.codePoint), which is invisible, looks like a space or changes the text "
+            "contains \(scalar.codePoint), which is invisible, looks like a space or changes the text "
                 + "direction; leave it out"
-        case .unassigned(let scalar): "holds \(scalar.codePoint), which Unicode gives no meaning"
-        case .notNormal: "is not in the normal form NFC; normalize it before it is sent"
+        case .unassigned(let scalar):
+            "contains \(scalar.codePoint), to which Unicode assigns no character"
+        case .notNormal: "is not in the normal form NFC; normalize it before you send it"
         }
     }
 }
@@ -39,8 +40,8 @@ extension Identifier {
     /// Why the name cannot be used as a new id; `nil` if it can.
     package var improperForm: ImproperForm? { ImproperForm(of: text) }
 
-    /// A new id. It must follow the usual rules and be in its proper form. For reasons, the proper
-    /// form is not required, because prose in some scripts needs joiners.
+    /// Creates a new id, which must follow the usual rules and be in its proper form. Reasons need
+    /// not be in proper form, because prose in some scripts needs joiners.
     package init(new text: String) throws(InvalidIdentifier) {
         try self.init(text)
         if Kind.self == ReasonKind.self { return }

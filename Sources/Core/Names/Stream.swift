@@ -56,14 +56,13 @@ extension CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records a store account's customers, and news about the account while it
-    /// does not have any.
+    /// The stream that records a store account's customers. News about the account goes there while
+    /// the account has no customers.
     package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }
 
-    /// The stream for commands that do not concern any customer or purchase. It never contains
-    /// events.
+    /// The stream for commands that concern neither a customer nor a purchase. It never contains events.
     package static let noCustomer = CustomerID(known: "$unclaimed/")
 
     /// The purchase whose events wait in this stream until a customer claims it.
@@ -130,8 +129,7 @@ package struct Position: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        // Every answer contains a position, and concatenating the two numbers as strings would take
-        // several times as long.
+        // Every answer contains a position, and concatenating two strings would take several times as long.
         var text = InlineArray<24, UInt8>(repeating: 0)
         var start = text.count
         func prepend(_ byte: UInt8) {

@@ -5,24 +5,26 @@ package struct Person: Hashable, Sendable {
     package let createdAt: Instant
     /// Whether the person has chosen a password.
     package let hasPassword: Bool
+    package let hasSecondFactor: Bool
     /// When the person's browser last requested a page; `nil` while the person is signed out.
     package let lastSeen: Instant?
     package var roles: [PersonRole]
 
     package init(
         id: PersonID, email: EmailAddress, createdAt: Instant, hasPassword: Bool,
-        lastSeen: Instant?, roles: [PersonRole]
+        hasSecondFactor: Bool, lastSeen: Instant?, roles: [PersonRole]
     ) {
         self.id = id
         self.email = email
         self.createdAt = createdAt
         self.hasPassword = hasPassword
+        self.hasSecondFactor = hasSecondFactor
         self.lastSeen = lastSeen
         self.roles = roles
     }
 }
 
-/// A person's role in a project. It carries the same permissions as the same role of a key.
+/// A person's role in a project. It carries the same permissions as a key with that role.
 package struct PersonRole: Hashable, Sendable {
     /// The roles that a person can have.
     package static let roles: [Role] = [.reader, .support, .admin]
@@ -60,11 +62,15 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
 package struct SignedIn: Hashable, Sendable {
     package let person: PersonID
     package let email: EmailAddress
+    package let hasSecondFactor: Bool
     package let roles: [PersonRole]
 
-    package init(person: PersonID, email: EmailAddress, roles: [PersonRole]) {
+    package init(
+        person: PersonID, email: EmailAddress, hasSecondFactor: Bool, roles: [PersonRole]
+    ) {
         self.person = person
         self.email = email
+        self.hasSecondFactor = hasSecondFactor
         self.roles = roles
     }
 
@@ -81,17 +87,21 @@ package struct OpenedSession: Hashable, Sendable {
     /// The scrypt hash of the password that was checked.
     package let stretched: [UInt8]
     package let at: Instant
+    /// The digest of the begun sign-in that a code has ended; `nil` if no code was given.
+    package let begun: [UInt8]?
 
-    package init(digest: [UInt8], person: PersonID, stretched: [UInt8], at: Instant) {
+    package init(
+        digest: [UInt8], person: PersonID, stretched: [UInt8], at: Instant, begun: [UInt8]? = nil
+    ) {
         self.digest = digest
         self.person = person
         self.stretched = stretched
         self.at = at
+        self.begun = begun
     }
 }
 
-/// The bounds that determine whether a session has expired: a shorter one for sessions without use,
-/// and a longer one for all sessions.
+/// The bounds after which a session has expired: a shorter one for unused sessions, and a longer one for all sessions.
 package struct SessionBounds: Hashable, Sendable {
     private static let idle: Int64 = 30 * 60_000
     private static let longest: Int64 = 12 * 3_600_000
@@ -120,6 +130,19 @@ package struct KeptPassword: Hashable, Sendable {
         self.salt = salt
         self.stretched = stretched
         self.cost = cost
+    }
+}
+
+/// What is known about the person with an e-mail address during a sign-in.
+package struct KnownPassword: Hashable, Sendable {
+    package let person: PersonID
+    package let kept: KeptPassword
+    package let hasSecondFactor: Bool
+
+    package init(person: PersonID, kept: KeptPassword, hasSecondFactor: Bool) {
+        self.person = person
+        self.kept = kept
+        self.hasSecondFactor = hasSecondFactor
     }
 }
 

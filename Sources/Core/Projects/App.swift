@@ -1,4 +1,4 @@
-/// One store listing of a project, and how purchases in it are handled.
+/// One store listing of a project, and the rules for purchases in it.
 package struct App: EventContent {
     /// The maximum number of customers listed for the sandbox.
     package static let listedCustomerLimit = 1000
@@ -39,7 +39,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Whose sandbox purchases of an app count in production answers.
+/// Whose sandbox purchases in an app count in production answers.
 package enum SandboxAccess: Hashable, Sendable {
     case none
     /// The purchases of certain customers, such as testers and the store's reviewers.
@@ -59,6 +59,6 @@ package enum SandboxAccess: Hashable, Sendable {
 package enum ReceiptJudge: String, Hashable, Sendable, CaseIterable {
     /// Deed, by the signature alone.
     case local
-    /// The store. Deed sends it each receipt, and the store knows about later refunds and renewals.
+    /// The store. Deed sends it each receipt. The store also knows about later refunds and renewals.
     case store
 }

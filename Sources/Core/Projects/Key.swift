@@ -1,7 +1,6 @@
 /// A key to a project.
 package struct Key: Hashable, Sendable {
-    /// How long an expired key is reported as expired, in milliseconds. After that it is treated as
-    /// unknown.
+    /// How long an expired key is reported as expired, in milliseconds. After that it counts as unknown.
     package static let expiredFor: Int64 = 90 * CivilDate.millisecondsPerDay
 
     package let created: KeyCreated
@@ -11,7 +10,7 @@ package struct Key: Hashable, Sendable {
 
     package var id: KeyID { created.key }
 
-    /// The limits in effect. A rotation may have set an earlier end than the original one.
+    /// The limits in effect. A rotation may have set an earlier end.
     package var limits: KeyLimits {
         var limits = created.limits
         if let rotated { limits.expires = min(rotated.expires, limits.expires ?? rotated.expires) }
@@ -52,7 +51,7 @@ extension ProjectState {
         return name.isEmpty ? nil : name
     }
 
-    /// The names of those actors that have a name.
+    /// The names of these actors. Actors without a name are left out.
     package func names(of actors: some Sequence<Actor>) -> [Actor: String] {
         var names: [Actor: String] = [:]
         for actor in Set(actors) { names[actor] = name(of: actor) }

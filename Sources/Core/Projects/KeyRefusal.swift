@@ -1,5 +1,5 @@
 /// Why a key cannot be created or rotated.
-package enum KeyRefusal: Hashable, Sendable {
+package enum KeyRefusal: Trouble, Hashable, Sendable {
     case endsInThePast(Instant)
     case endsTooLate
     case overlapBeyondEnd(KeyID, end: Instant)
@@ -19,18 +19,25 @@ package enum KeyRefusal: Hashable, Sendable {
     package var sentence: String {
         switch self {
         case .endsInThePast(let end):
-            "The key would have ended at \(end.text); give a later end with --expires."
+            "The key would have ended at \(end.text)."
         case .endsTooLate:
             "The key would end after the year 9999; give an earlier end, or none at all."
         case .overlapBeyondEnd(let id, let end):
-            "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap; give a "
-                + "shorter --overlap, or none to keep the key's own end."
+            "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap."
         case .over(let id, let end):
-            "The key \"\(id)\" ended at \(end.text) and cannot be rotated; make a new one with: deed "
-                + "key create"
+            "The key \"\(id)\" ended at \(end.text) and cannot be rotated."
         case .rotatedAlready(let id, let successor):
             "The key \"\(id)\" has already been replaced by \"\(successor)\"; rotate that "
                 + "one, or revoke it."
+        }
+    }
+
+    package var remedy: Remedy? {
+        switch self {
+        case .endsInThePast: .giveLaterEnd
+        case .overlapBeyondEnd: .shortenOverlap
+        case .over: .replaceKey
+        case .endsTooLate, .rotatedAlready: nil
         }
     }
 }

@@ -29,8 +29,7 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// The app as used for checking evidence. Sandbox evidence is accepted as well; reads decide
-    /// whether it counts.
+    /// The app as used to check evidence. Sandbox evidence is accepted as well. Reads decide whether it counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }
@@ -64,7 +63,7 @@ package struct ListedUnclaimed: Hashable, Sendable {
     }
 }
 
-/// A project's key that has not been revoked. It may have expired recently.
+/// A project's key that has not been revoked. The key may have expired recently.
 package struct LiveKey: Hashable, Sendable {
     /// The SHA-256 of the key.
     package let digest: [UInt8]

@@ -1,18 +1,18 @@
 /// A project's settings for its customers' purchases and orders.
 package struct ProjectSettings: EventContent {
     package var transfer: TransferPolicy.Rule
-    /// The rule for restored purchases; `nil` if they follow the same rule as submitted ones.
+    /// The rule for restored purchases; `nil` if they follow the rule for submitted ones.
     package var restore: TransferPolicy.Rule?
-    /// How long a moved purchase has to stay with its new holder.
+    /// How long a moved purchase must stay with its new holder.
     package var coolDown: CalendarDuration
-    /// How long an order waits for its purchase if it does not set its own lifetime.
+    /// How long an order without its own lifetime waits for its purchase.
     package var orderLifetime: CalendarDuration
-    /// The maximum amounts that back ends may add to a balance, by currency. Without a limit they
-    /// may not add anything.
+    /// The maximum amounts that back ends may add to a balance, by currency. Back ends may add
+    /// nothing in other currencies.
     package var creditLimits: [CurrencyID: CreditLimit]
     /// `nil` if Deed does not report to the store on refund requests.
     package var refundReporting: RefundReporting?
-    /// How many customers with the same store account may have installed an app; `nil` for no limit.
+    /// How many customers with the same store account may have an app installed; `nil` for no limit.
     package var customersPerAccount: Int64?
     /// The limits on grants by support staff.
     package var supportLimits: SupportLimits
@@ -56,7 +56,7 @@ package struct ProjectSettings: EventContent {
 package enum MergePolicy: String, Hashable, Sendable, CaseIterable {
     /// Support staff and admins.
     case staff
-    /// Back ends as well, unless the customer has a purchase that belongs to another account.
+    /// Back ends as well, unless the customer has a purchase of another account.
     case backend
 }
 
@@ -80,7 +80,7 @@ extension CalendarDuration {
     /// The maximum number of days for a cool-down and for an order's lifetime.
     package static let waitLimit: Int64 = 366
 
-    /// Whether the duration is short enough for Deed to wait.
+    /// Whether the duration is short enough to wait for.
     var isWaitable: Bool {
         let limit = CalendarDuration.waitLimit * CivilDate.millisecondsPerDay
         return end(after: Instant(milliseconds: 0)).milliseconds <= limit

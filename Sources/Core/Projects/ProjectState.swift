@@ -11,10 +11,18 @@ package struct ProjectState: Hashable, Sendable {
     package var rulesVersion: Int64 { content.value.rulesVersion }
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
-    package var catalog: Catalog { content.value.editions.last?.catalog ?? Catalog() }
+    /// The current catalog. If `lackedEdition` names it, it must first be read and given to the
+    /// state.
+    package var catalog: Catalog { content.value.editions.last?.contents ?? Catalog() }
+    /// The current edition, if its catalog is neither in the folded events nor given to the state.
+    package var lackedEdition: CatalogEdition? {
+        content.value.editions.last.flatMap { $0.catalog == nil ? $0 : nil }
+    }
+    /// The current edition; version 0 if the project does not have a catalog yet.
+    package var currentEdition: CatalogEdition { content.value.editions.last ?? .none }
     /// 0 if the project does not have a catalog yet.
     package var catalogVersion: Int64 { content.value.editions.last?.version ?? 0 }
-    /// The newest catalogs, oldest first.
+    /// The newest editions, oldest first. Only the last one has its catalog.
     var editions: [CatalogEdition] { content.value.editions }
     /// The project's apps, sorted by store and id.
     package var apps: [App] { content.value.apps }
@@ -44,6 +52,11 @@ package struct ProjectState: Hashable, Sendable {
 
     package mutating func apply(_ event: Event, recordedAt: Instant) {
         content.change { $0.apply(event, recordedAt: recordedAt) }
+    }
+
+    /// Gives the state its current catalog.
+    package mutating func supply(_ catalog: Catalog) {
+        content.change { $0.editions[$0.editions.count - 1].catalog = catalog }
     }
 
     package func key(_ id: KeyID) -> Key? {
@@ -97,9 +110,10 @@ private struct ProjectContent: Hashable, Sendable {
             guard let index = keyPlaces[rotated.key] else { return }
             keys[index].rotated = rotated
         case .catalogChanged(let changed):
-            editions.append(
-                CatalogEdition(
-                    version: changed.version, since: recordedAt, catalog: changed.catalog))
+            if let last = editions.indices.last, editions[last].version > 0 {
+                editions[last].catalog = nil
+            }
+            editions.append(CatalogEdition(changed, since: recordedAt))
             editions.removeFirst(max(0, editions.count - CatalogEdition.limit))
         case .appSet(let app):
             apps.removeAll { $0.key == app.key }

@@ -24,7 +24,7 @@ extension EntitlementID {
 }
 
 /// Why support staff are not allowed to do something.
-package enum SupportRefusal: Hashable, Sendable {
+package enum SupportRefusal: Trouble, Hashable, Sendable {
     /// The duration is `nil` if support staff may not grant the entitlement at all.
     case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)
     case tooManyLimits(limit: Int)
@@ -39,8 +39,7 @@ package enum SupportRefusal: Hashable, Sendable {
     package var sentence: String {
         switch self {
         case .beyondLimit(let entitlement, nil, _):
-            "The project does not let support keys give, change or revoke grants of \"\(entitlement)\"; allow it "
-                + "with: deed project set --support-limit \(entitlement)=P30D, or use an admin's key."
+            "The project does not let support keys give, change or revoke grants of \"\(entitlement)\"."
         case .beyondLimit(let entitlement, let limit?, let end):
             "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
                 + (end.map { ", now until \($0.text)" } ?? "")
@@ -48,6 +47,14 @@ package enum SupportRefusal: Hashable, Sendable {
                 + "touch a grant that goes further by itself. Stay within the limit, or use an admin's key."
         case .tooManyLimits(let limit):
             "At most \(limit) entitlements may have a support limit; remove one first."
+        }
+    }
+
+    package var remedy: Remedy? {
+        if case .beyondLimit(let entitlement, nil, _) = self {
+            .allowSupportGrants(entitlement)
+        } else {
+            nil
         }
     }
 }

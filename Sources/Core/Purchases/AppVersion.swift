@@ -1,5 +1,5 @@
-/// A version such as `1.10.3`. Versions are compared part by part. A missing part counts as 0, and
-/// anything after a part's digits is ignored.
+/// A version such as `1.10.3`. Comparisons go part by part. A missing part counts as 0, and text
+/// after a part's digits is ignored.
 package struct AppVersion: Hashable, Comparable, Sendable {
     // Digits without leading zeros, so that no part can overflow. Trailing parts that are zero are
     // dropped.
@@ -35,9 +35,8 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this fact states an earlier installation of the same app. A customer cannot install
-    /// an app for the first time twice, so the earliest statement prevails, regardless of the order
-    /// of arrival.
+    /// Whether this fact states an earlier installation of the same app. Only one installation can
+    /// be the first, so the earliest statement prevails, regardless of the order of arrival.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)
         if version != otherVersion { return version < otherVersion }
@@ -49,7 +48,7 @@ extension AppFact {
     /// The version that was installed first. An unreadable version counts as later than any other.
     private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
 
-    /// When the app was first installed. If that is unknown, when the installation was first stated.
+    /// When the app was first installed. If unknown, when the installation was first stated.
     var installed: Instant { originallyPurchased ?? signedAt }
 
     func isOfEarlierApp(than other: AppFact) -> Bool {

@@ -4,7 +4,7 @@ package struct Balances: Hashable, Sendable {
     /// JSON reader can represent it exactly.
     package static let limit: Int64 = (1 << 53) - 1
 
-    // These are wider than any sum of amounts, so that movements cannot overflow in any order.
+    // Wider than any sum of amounts, so that movements cannot overflow in any order.
     package private(set) var totals: [CurrencyID: Int128] = [:]
     package private(set) var credits: [Credit.Key: Credit] = [:]
     /// The amounts that back ends added on the most recent day on which they added any.
@@ -79,8 +79,7 @@ package struct Balances: Hashable, Sendable {
 package struct Coins: Hashable, Sendable {
     package var amounts: [CurrencyID: Int64] = [:]
     package var credits: [Credit.Key: Credit] = [:]
-    /// The amounts that back ends added on a day. These move too, because the daily limit applies
-    /// to a person.
+    /// The amounts that back ends added on a day. These amounts move too, because the daily limit applies to a person.
     package var earnings: [CurrencyID: Earning] = [:]
 
     package struct Earning: Hashable, Sendable {
@@ -147,7 +146,7 @@ package struct Credit: Hashable, Sendable {
     }
     /// The amount that each unit adds according to the catalog in effect at the first credit.
     package let perPiece: Int64
-    /// A value between 0 and the limit of a movement.
+    /// A value between 0 and the limit for one movement.
     package internal(set) var net: Int64 = 0
 
     package init(perPiece: Int64, net: Int64 = 0) {

@@ -1,4 +1,4 @@
-/// Support's decision that a purchase does not give access, whatever the store says.
+/// Support's decision that a purchase gives no access, whatever the store says.
 package struct Block: Hashable, Sendable {
     package let since: Instant
     /// When the block was lifted; `nil` while it is in effect.
@@ -17,8 +17,8 @@ package struct Block: Hashable, Sendable {
 }
 
 extension [Block] {
-    /// The blocks of both lists in chronological order. Overlapping blocks are joined into one that
-    /// lasts until both have ended, so that a single unblock ends them.
+    /// The blocks of both lists in chronological order. Overlapping blocks become one, which lasts
+    /// until both have ended, so that one unblock ends them.
     func joined(with others: [Block]) -> [Block] {
         if isEmpty || others.isEmpty { return self + others }
         var all: [Block] = []

@@ -1,7 +1,6 @@
 /// An account token in the evidence of a purchase, and the transactions that carried it.
 package struct CarriedToken: Hashable, Sendable {
-    /// The position of a transaction among those of its purchase, which are in the order in which
-    /// they were made.
+    /// A transaction's position among those of its purchase, in the order in which they were made.
     package struct Place: Hashable, Comparable, Sendable {
         package let purchased: Instant
         package let transaction: TransactionID

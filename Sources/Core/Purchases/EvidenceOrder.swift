@@ -5,10 +5,9 @@ extension Rank {
 
 extension TransactionFact {
     /// Whether this statement prevails over the other one about the same transaction. The later
-    /// signature prevails, then the stronger evidence. If these are equal, the statement prevails
-    /// that revokes the transaction, or revokes it later; then the one that names an upgrade; then
-    /// the one that ends later; then the one that revokes more of its items. The content decides
-    /// last, so that the result never depends on the order of arrival.
+    /// signature prevails, then the stronger evidence. After that, these decide in turn: a
+    /// revocation, and the later one; an upgrade; the later end; and more revoked items. The
+    /// content decides last, so that the result never depends on the order of arrival.
     func outweighs(_ other: TransactionFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
@@ -39,9 +38,8 @@ extension RenewalFact {
     }
 }
 
-/// A total order of facts that takes all of their members into account. Reflection covers every
-/// member, including future ones. It is slow, and is used only for two different facts that were
-/// signed at the same instant.
+/// A total order of facts. Reflection compares every member, including future ones. It is slow, and
+/// is used only for two different facts that were signed at the same instant.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

@@ -1,16 +1,16 @@
-/// When to ask the store about a subscription because its news is overdue.
+/// When to ask the store about a subscription with overdue news.
 extension Purchase {
-    /// How late news may be before Deed asks for it. Stores report a renewal at once, but the
+    /// How late news may be before Deed asks the store. Stores report a renewal at once, but the
     /// report may be slightly delayed.
     static let latestNews: Int64 = 5 * 60_000
-    /// How long a store may be silent about a continuing subscription.
+    /// How long a store may stay silent about a continuing subscription.
     static let longestSilence: Int64 = 30 * 86_400_000
 
     /// When to ask the store, unless it reports something first; `nil` for a purchase that never
     /// renews, or that has ended according to the store.
     ///
-    /// The time is counted from the store's last statement about the renewal, because a transaction
-    /// alone does not show what comes after it.
+    /// The time counts from the store's last statement about the renewal, because a transaction
+    /// alone does not show what follows it.
     package var inquiryAt: Instant? {
         if isRead { return readInquiryAt }
         guard let newest, let end = newest.expires,
@@ -22,15 +22,15 @@ extension Purchase {
         return renewal?.isInBillingRetry == true ? silent : nil
     }
 
-    /// Whether the purchase contains more statements than an earlier state of it. The signing time
-    /// and the kind of evidence do not count.
+    /// Whether the purchase contains more statements than its earlier state. The signing time and
+    /// the kind of evidence do not count.
     package func tellsMore(than other: Purchase?) -> Bool {
         guard let other else { return true }
         let (mine, theirs) = (words, other.words)
         return mine.transactions != theirs.transactions || mine.renewal != theirs.renewal
     }
 
-    /// The purchase with those of the facts added that concern it.
+    /// The purchase with these facts added, as far as they concern it.
     package func joined(with facts: [Facts]) -> Purchase {
         var joined = self
         for fact in facts.lazy.flatMap(\.transactions) where isSame(as: fact) {
@@ -51,9 +51,8 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// Whether this is the store's first direct statement about the transaction, or its first one
-    /// after the transaction's end. Each of these is recorded once, so that repeated inquiries do
-    /// not create events for known facts.
+    /// Whether this is the store's first direct statement about the transaction, or its first one after the
+    /// transaction's end. Both are recorded once, so that repeated inquiries do not create events for known facts.
     func settles(_ known: TransactionFact) -> Bool {
         guard rank == .serverAPI, known.signedAt < signedAt else { return false }
         if known.rank < .serverAPI { return true }

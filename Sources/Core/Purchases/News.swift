@@ -45,7 +45,7 @@ package struct RefundFact: Hashable, Sendable, News {
 
     package var purchase: PurchaseID { PurchaseID(store: store, original: original) }
 
-    /// The end of the period in which the store accepts a report about the purchase.
+    /// When the store stops accepting a report about the purchase.
     package var answerBy: Instant { signedAt.advanced(byMilliseconds: 12 * 3_600_000) }
 
     package var isRequest: Bool {
@@ -53,8 +53,8 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A position in the list of customers with requested refunds: the customer, and the last time at
-/// which one of the customer's requests can still be answered.
+/// A position in the list of customers with requested refunds: a customer, and the last instant at
+/// which one of the customer's requests can be answered.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
     package let customer: CustomerID
@@ -111,8 +111,8 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news is already known. News that is signed again is still the same news. The
-    /// first statement counts, regardless of the order of arrival.
+    /// Whether the news is already known. A new signature does not make the news new. The first
+    /// statement counts, regardless of the order of arrival.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }
@@ -132,7 +132,7 @@ extension News {
 }
 
 extension Purchase {
-    /// Requested refunds on which the store has not decided, as far as is known.
+    /// Requested refunds that the store has not decided on, as far as is known.
     package var openRefundRequests: [RefundFact] {
         refundNews.filter { $0.isRequest && !isDecided($0) }
     }
@@ -148,14 +148,14 @@ extension Purchase {
 }
 
 extension Purchase {
-    /// The store account that, according to the evidence, everything in the purchase belongs to.
+    /// The store account that owns the purchase, according to the evidence.
     var account: AppTransactionID? {
         evidence.last { $0.signed != nil }?.signed?.appTransaction
     }
 }
 
 extension CustomerState {
-    /// The store accounts that, according to the evidence, the customer uses apps with.
+    /// The store accounts with which the customer uses apps, according to the evidence.
     package var appTransactions: [AppTransactionID] {
         Set(installedBy + purchases.compactMap(\.account)).sorted()
     }

@@ -36,7 +36,7 @@ package struct Order: Hashable, Sendable {
         }
     }
 
-    /// Whether the order has been neither closed nor fulfilled. It may have expired.
+    /// Whether the order is neither closed nor fulfilled. It may have expired.
     package var isOpen: Bool { closed == nil && fulfilled == nil }
 
     /// Whether support manually gave what the purchase would have given.

@@ -16,14 +16,14 @@ package struct Purchase: Hashable, Sendable {
     package private(set) var refundNews: [RefundFact] = []
     /// Deed's reports to the store about requested refunds, in the order of the requests.
     package private(set) var reports: [RefundReport] = []
-    /// Support's blocks of the purchase, in chronological order. The last one may still be in effect.
+    /// Support's blocks on the purchase, in chronological order. The last one may still be in effect.
     package private(set) var blocks: [Block] = []
     /// How the purchase reached its holder, if it came from another customer.
     package internal(set) var arrival: Arrival?
     /// The account tokens in its facts, including outweighed ones.
     package private(set) var carried = CarriedTokens()
-    /// The store's answers about the purchase, in chronological order, if the store states the
-    /// current state of its purchases. The transactions are then derived from these readings.
+    /// The store's answers about the purchase, in chronological order. Only some stores state the
+    /// current state of their purchases. The transactions are then derived from these readings.
     package private(set) var readings: [TransactionFact] = []
     /// The periods in the readings, one for each transaction, in the same order.
     private(set) var periods: [ReadPeriod] = []
@@ -32,7 +32,7 @@ package struct Purchase: Hashable, Sendable {
         self.id = id
     }
 
-    /// Creates the purchase that consists of these parts.
+    /// Makes a purchase of these parts.
     package init(of parts: PurchaseParts) {
         id = parts.id
         (renewals, refundNews, reports) = (parts.renewals, parts.refundNews, parts.reports)
@@ -48,7 +48,7 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// The parts of which the purchase consists.
+    /// The parts that make up the purchase.
     package var parts: PurchaseParts {
         var parts = PurchaseParts(id)
         (parts.renewals, parts.refundNews, parts.reports) = (renewals, refundNews, reports)
@@ -80,7 +80,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     /// The last transaction that has begun. It determines the product, the dates and the state of
-    /// the whole purchase. A renewal that was charged but then gave way to an upgrade never began.
+    /// the whole purchase. A renewal never began if an upgrade replaced it after it was charged.
     package var newest: TransactionFact? { newestPlace.map { evidence[$0].effective } }
 
     /// The index of the last transaction that has begun.
@@ -89,8 +89,7 @@ package struct Purchase: Hashable, Sendable {
         return transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
-    /// Whether another product replaced the transaction's period, regardless of whether the store
-    /// flagged it.
+    /// Whether another product replaced the transaction's period, whether or not the store flagged it.
     package func isReplaced(at index: Int) -> Bool {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
     }
@@ -100,8 +99,7 @@ package struct Purchase: Hashable, Sendable {
         index(of: id).flatMap { transactions.successor(of: $0) } != nil
     }
 
-    /// Whether recording this transaction replaces another period, or means that this one's period
-    /// is itself replaced.
+    /// Whether this transaction replaces another period when it is recorded, or is itself replaced.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
         if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
@@ -128,7 +126,7 @@ package struct Purchase: Hashable, Sendable {
 
     private func index(of id: TransactionID) -> Int? {
         let tail = id.tail
-        // The purchase's news is usually about the newest transaction.
+        // News is usually about the newest transaction.
         return transactions.indices.last {
             transactions[$0].tail == tail && transactionIDs[$0] == id
         }
@@ -228,7 +226,7 @@ package struct Purchase: Hashable, Sendable {
     }
 
     private func transaction(_ fact: TransactionFact, product: Int) -> Transaction {
-        // For a purchase with readings, only the readings determine what a period replaced.
+        // For a purchase with readings, only the readings show what a period replaced.
         if isRead { return Transaction(fact, product: product, isRead: true) }
         let announced = renewals.last {
             $0.announcesChange && $0.nextProduct == fact.product && $0.signedAt < fact.purchased
@@ -254,8 +252,8 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // The indexes of later products have shifted by one. The list has the same order,
-        // regardless of which product came first.
+        // The indexes of later products have shifted by one. The list keeps the same order,
+        // whichever product came first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)

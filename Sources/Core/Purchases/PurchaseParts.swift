@@ -1,4 +1,4 @@
-/// The parts of which a purchase consists. Everything else about it is derived from them.
+/// The parts of a purchase. Everything else about it is derived from these parts.
 package struct PurchaseParts: Sendable {
     package var id: PurchaseID
     /// The evidence in the order of the transactions; empty if the transactions are derived from
@@ -18,7 +18,7 @@ package struct PurchaseParts: Sendable {
         self.id = id
     }
 
-    /// Whether there is evidence for exactly the periods in the readings.
+    /// Whether the evidence covers exactly the periods in the readings.
     package var fits: Bool {
         if readings.isEmpty || evidence.isEmpty { return true }
         return evidence.count == ReadingCourse(readings, of: id.original).periods.count

@@ -1,10 +1,10 @@
-/// The decision about a refund that a project would prefer the store to make.
+/// The decision about a refund that the project would prefer.
 package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
 }
 
-/// Lets Deed report to the store on purchases for which a refund is requested. It may be set only
-/// if every customer of the project has consented.
+/// Lets Deed report to the store on purchases with a requested refund. May be set only if every
+/// customer of the project has consented.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
     /// Whether customers could try the product before they bought it.
@@ -23,9 +23,9 @@ package struct RefundReport: Hashable, Sendable {
         case unreported(RefundUnreported.Why)
     }
     package let request: NewsID
-    /// `nil` if no report had been prepared for sending.
+    /// `nil` if no report was prepared.
     package internal(set) var content: ConsumptionReport?
-    /// `nil` until the report is finished.
+    /// `nil` until the report has ended.
     package internal(set) var end: End?
 
     package init(request: NewsID, content: ConsumptionReport? = nil, end: End? = nil) {
@@ -51,7 +51,7 @@ extension Purchase {
         reports.first { $0.request == request }
     }
 
-    /// The requested refunds on which the store has not decided and for which there is no report yet.
+    /// The requested refunds that the store has not decided on and that have no report yet.
     package var refundsToReport: [RefundFact] {
         openRefundRequests.filter { report(on: $0.id)?.end == nil }
     }

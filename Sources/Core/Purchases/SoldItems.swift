@@ -6,6 +6,11 @@ extension TransactionFact {
         return items.isEmpty ? [product] : items.map(\.product)
     }
 
+    /// The keys of these products.
+    package var soldKeys: [ProductKey] {
+        soldProducts.map { ProductKey(store: store, id: $0) }
+    }
+
     /// The first product that the catalog does not know.
     package func unknownProduct(by catalog: Catalog) -> ProductKey? {
         soldProducts.lazy.map { ProductKey(store: store, id: $0) }

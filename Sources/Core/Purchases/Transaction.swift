@@ -8,15 +8,14 @@ struct Transaction: Hashable, Sendable {
     let product: Int
     let kind: ProductKind?
     let start: Instant
-    /// The start of the purchase that this transaction restores, if the evidence names it.
-    /// Otherwise, the start of this transaction.
+    /// When the purchase that this transaction restores started, if the evidence names it.
+    /// Otherwise, when this transaction started.
     let firstPurchased: Instant
     let expires: Instant?
     let revokedAt: Instant?
     let isRevokedForApp: Bool
     let isUpgraded: Bool
-    /// When the store last signed the transaction. Receipts do not count, because it means nothing
-    /// if a receipt omits something.
+    /// When the store last signed the transaction. Receipts do not count, because a receipt's omissions mean nothing.
     let vouchedAt: Instant?
     let isFamilyShared: Bool
     let isSandbox: Bool
@@ -24,8 +23,7 @@ struct Transaction: Hashable, Sendable {
     /// Whether the product represents other items, which are listed in the evidence.
     let hasItems: Bool
     let terms: OfferTerms
-    /// When the store last announced, before this transaction began, that its product would start
-    /// with the next renewal.
+    /// When the store last announced, before this transaction began, that the next renewal would start its product.
     let announcedAt: Instant?
     /// Whether the transaction is derived from readings, which also show what ended it.
     let isRead: Bool

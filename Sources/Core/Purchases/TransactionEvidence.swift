@@ -1,8 +1,7 @@
 /// All statements ever made about one transaction, combined.
 ///
 /// Combining statements is commutative, associative and idempotent. The result therefore depends
-/// only on the set of facts. It does not matter if facts arrive late, repeatedly or in another
-/// order.
+/// only on the set of facts. Facts may arrive late, repeatedly or in any order.
 package enum TransactionEvidence: Hashable, Sendable {
     case signed(TransactionFact)
     case legacy(TransactionFact)
@@ -39,8 +38,8 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// The signing time of a receipt does not decide anything, and does not make two values differ.
-    /// The time shown is that of the first receipt that added something new.
+    /// A receipt's signing time decides nothing, and does not make two values differ. The time
+    /// shown is that of the first receipt that added something new.
     package static func == (one: Self, other: Self) -> Bool {
         one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
     }
@@ -87,7 +86,7 @@ package enum TransactionEvidence: Hashable, Sendable {
 
 extension TransactionFact {
     /// Receipts can only add something: a later end, a later revocation, or an upgrade. A receipt
-    /// that only repeats known facts does not change anything, whether it is newer or older.
+    /// that only repeats known facts changes nothing, whatever its age.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
@@ -103,7 +102,7 @@ extension TransactionFact {
         return fact
     }
 
-    /// The members that are always taken together from a single receipt.
+    /// The members that always come together from a single receipt.
     private var base: TransactionFact {
         var base = undated
         base.kind = nil
@@ -118,8 +117,8 @@ extension TransactionFact {
         return self == other || content(of: self, follows: other)
     }
 
-    /// A signed statement with the additions that receipts may make: a later end, and a revocation
-    /// after the statement was signed. Receipts never undo a revocation.
+    /// A signed statement with a receipt's possible additions: a later end, and a revocation after
+    /// the statement was signed. Receipts never undo a revocation.
     fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
         var fact = self
         fact.kind = kind ?? legacy.kind

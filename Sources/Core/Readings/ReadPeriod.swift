@@ -37,16 +37,16 @@ struct ReadLane {
     let product: ProductID
     private(set) var drafts: [Draft] = []
     private var isOpen = false
-    /// Whether the last reading without access stated that the subscription had expired.
+    /// Whether the last reading without access said that the subscription had expired.
     private var isOver = false
-    /// The newest reading, and the product's item in it, if it has one.
+    /// The newest reading, and the product's item in it, if any.
     private(set) var newest: (item: Reading.Item?, fact: TransactionFact)?
 
     init(_ product: ProductID) {
         self.product = product
     }
 
-    /// Processes the next reading. Readings must be processed in chronological order.
+    /// Processes the next reading. The caller passes readings in chronological order.
     mutating func read(_ fact: TransactionFact, _ reading: Reading, from start: Instant) {
         let item = reading.item(of: product)
         if drafts.isEmpty, item?.isOwned != true { return }
@@ -57,7 +57,7 @@ struct ReadLane {
             if item.expires != nil { give(item, fact, reading, from: start) }
         case .onHold, .paused, .expired:
             if drafts.isEmpty, let item, let end = item.expires {
-                // The reading only shows that the period has ended.
+                // The reading shows only that the period has ended.
                 let ended = min(end, fact.signedAt)
                 drafts.append(draft(item, fact, from: min(start, ended)))
                 drafts[0].expires = ended
@@ -106,9 +106,8 @@ extension ReadLane {
         drafts.append(draft(item, fact, from: start))
     }
 
-    /// If both this reading and the previous one give access, the period continues from the last
-    /// end. If the previous reading did not give access, the period begins when the store says that
-    /// access resumed.
+    /// If both this reading and the previous one give access, the period continues from the last end. If
+    /// the previous reading gave no access, the period begins when the store says that access resumed.
     private func beginning(at instant: Instant, from start: Instant) -> Instant {
         guard let last = drafts.last else { return min(start, instant) }
         guard isOpen, let end = last.expires else { return instant }
@@ -121,8 +120,7 @@ extension ReadLane {
         Draft(item: item, start: start, offer: item.offer, price: item.price, told: fact)
     }
 
-    /// Records that access has ended, either at the stated time or at the time when the store was
-    /// asked.
+    /// Records that access has ended, either at the stated time or at the time of the question.
     private mutating func stop(
         at stated: Instant?, _ fact: TransactionFact, _ reading: Reading, isGone: Bool
     ) {
@@ -179,7 +177,7 @@ extension ReadLane {
         _ item: Reading.Item?, _ fact: TransactionFact, _ reading: Reading, from start: Instant
     ) {
         guard let item else {
-            // If the whole purchase is revoked, its items do not matter.
+            // As far as is known, the purchase was revoked from the start.
             if reading.state == .takenBack { takeBack(fact) }
             return
         }
@@ -205,8 +203,8 @@ extension ReadLane {
 }
 
 extension Reading {
-    /// The reading's statement about a product. It may list the product several times: in two base
-    /// plans, one of which will be owned only later, or in two purchase options.
+    /// The reading's statement about a product. A reading may list a product several times: in two
+    /// base plans, one of which will be owned only later, or in two purchase options.
     fileprivate func item(of product: ProductID) -> Item? {
         let all = items.filter { $0.product == product }
         guard all.count > 1 else { return all.first }
@@ -230,7 +228,7 @@ extension Reading {
     /// Whether an end before the end of the paid time means a refund.
     fileprivate var takesBack: Bool {
         if state != .expired || ending == .replaced { return false }
-        // If a purchase is not acknowledged, the store itself revokes it.
+        // The store itself revokes a purchase that is not acknowledged.
         return ending != .bySystem || !isAcknowledged
     }
 

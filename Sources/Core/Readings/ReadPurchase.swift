@@ -2,8 +2,7 @@
 extension Purchase {
     package var isRead: Bool { !readings.isEmpty }
 
-    /// Whether the purchase's readings show that it has this name, which may be that of an older or
-    /// a newer token.
+    /// Whether readings show that the purchase has this name, perhaps from an older or a newer token.
     func isKnown(as name: PurchaseID) -> Bool {
         name.store == id.store && readings.contains { $0.names.contains(name.original) }
     }
@@ -17,15 +16,15 @@ extension Purchase {
             || readings.contains { !names.isDisjoint(with: $0.names) }
     }
 
-    /// Every id under which the purchase's holder can be looked up: its own, and those from
-    /// readings that were made before all of its tokens were known.
+    /// Every id under which the purchase's holder can be looked up: its own id, and the ids from
+    /// readings made before all of its tokens were known.
     package var allIDs: [PurchaseID] {
         if readings.isEmpty { return [id] }
         return Set(readings.map(\.original)).union([id.original]).sorted()
             .map { PurchaseID(store: id.store, original: $0) }
     }
 
-    /// All of these ids and the names of its tokens. The purchase may arrive again under any of them.
+    /// All of these ids, and the names of the purchase's tokens. The purchase may arrive again under any of them.
     var everyID: [PurchaseID] {
         Set(allIDs + tokenNames.map { PurchaseID(store: id.store, original: $0) }).sorted()
     }
@@ -83,7 +82,7 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// Whether it is a one-time purchase rather than a subscription period.
+    /// Whether the period is a one-time purchase rather than a subscription period.
     fileprivate var isForGood: Bool { fact.expires == nil }
 
     /// The order to which the fact belongs, regardless of the transaction's id.
@@ -96,12 +95,12 @@ extension TransactionFact {
     /// All names under which the purchase may be known.
     var names: Set<TransactionID> { Set([original] + (reading?.names ?? [])) }
 
-    /// The ids under which the purchase may be known, apart from the one in the fact.
+    /// The other ids under which the purchase may be known.
     var otherNames: [PurchaseID] {
         names.subtracting([original]).sorted().map { PurchaseID(store: store, original: $0) }
     }
 
-    /// The fact without the time at which it was stated.
+    /// The fact without the time of the statement.
     fileprivate var undatedReading: TransactionFact {
         var fact = self
         fact.signedAt = .distantPast
@@ -110,15 +109,15 @@ extension TransactionFact {
     }
 
     /// Whether this reading repeats the one immediately before it. The store marks each state of a
-    /// purchase, so the purchase cannot have been in a different state in between.
+    /// purchase, so there was no other state in between.
     fileprivate func repeats(_ other: TransactionFact) -> Bool {
         reading?.tokenName == other.reading?.tokenName && undatedReading == other.undatedReading
     }
 }
 
 extension [TransactionFact] {
-    /// These readings together with others, in chronological order. Readings that only repeat what
-    /// was already known at the time are omitted.
+    /// These readings together with others, in chronological order. Omits readings that only
+    /// repeated what was already known at the time.
     func adding(_ others: [TransactionFact]) -> [TransactionFact] {
         let all = Set(self + others).sorted { one, other in
             if one.signedAt != other.signedAt { return one.signedAt < other.signedAt }
@@ -133,8 +132,8 @@ extension [TransactionFact] {
         }
     }
 
-    /// The name of the whole chain of tokens: a name that is not known to continue another one, or
-    /// else the first name.
+    /// The name of the whole chain of tokens: a name that, as far as is known, continues no other
+    /// name, or else the first name.
     var chainName: TransactionID? {
         let names = Set(map(\.original))
         if names.count < 2 { return names.first }

@@ -1,14 +1,13 @@
-/// A store's complete answer about one purchase token, as of the time when the store was asked.
+/// A store's complete answer about one purchase token, as of the time of the question.
 ///
-/// It comes with a `TransactionFact`, which names the purchase and the time when the store was
-/// asked.
+/// It comes with a `TransactionFact`, which names the purchase and that time.
 package struct Reading: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// The subscription gives access, and renews unless its items say otherwise.
         case active
-        /// The same as `active`, although a payment failed.
+        /// The subscription gives access. It renews unless its items say otherwise.
         case grace
-        /// A payment failed, and access is suspended until it succeeds.
+        /// Like `active`, although a payment failed.
         case onHold
         /// The customer paused the subscription.
         case paused
@@ -30,7 +29,7 @@ package struct Reading: Hashable, Sendable {
         case replaced
     }
 
-    /// The token used to ask the store. It is sensitive, and may be longer than an id.
+    /// The token used to ask the store. A token is sensitive, and may be longer than an id.
     package var token: String
     /// The id of the purchase that begins with this token.
     package var tokenName: TransactionID
@@ -50,8 +49,7 @@ package struct Reading: Hashable, Sendable {
     /// The store's mark for this state of the purchase. Every other state has a different mark.
     package var mark: String?
     package var region: String?
-    /// The app's name for a profile in the customer's account, in addition to the account token in
-    /// the fact.
+    /// The app's name for a profile in the customer's account. The account token is in the fact.
     package var profile: String?
     package var linkedAccount: String?
     /// The customer's expired purchase, if the customer resubscribed on the store's own screens.
@@ -86,8 +84,7 @@ extension Reading {
     /// One product in a purchase.
     package struct Item: Hashable, Sendable {
         package var product: ProductID
-        /// The newest order that has been paid for. A subscription item without such an order is
-        /// not owned yet.
+        /// The newest paid order. A subscription item without such an order is not owned yet.
         package var order: TransactionID?
         package var isOwned: Bool
         package var expires: Instant?
@@ -127,7 +124,7 @@ extension Reading {
         package let payments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled while the commitment is still running.
+        /// Whether the customer has cancelled during the commitment.
         package let endsWithCommitment: Bool
 
         package init(
@@ -147,8 +144,7 @@ extension Reading {
 
     package var isKnown: Bool { if case .unknown = state { false } else { true } }
 
-    /// Whether the purchase gives ownership of anything, as far as this release understands the
-    /// answer.
+    /// Whether the purchase makes the customer own anything, as far as this release understands the answer.
     package var isOwned: Bool { isKnown && items.contains(where: \.isOwned) }
 }
 
@@ -158,7 +154,7 @@ extension Reading {
 }
 
 extension ProductID {
-    /// Stands for the product if an answer does not name one.
+    /// Stands for the product if an answer names none.
     package static let ofNothing = ProductID(known: "none")
 }
 

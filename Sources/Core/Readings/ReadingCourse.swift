@@ -1,6 +1,6 @@
 /// The combined result of all readings of one purchase.
 ///
-/// Readings are processed in chronological order, regardless of the order in which they arrived, so
+/// Readings are processed in chronological order, regardless of their order of arrival, so
 /// the result depends only on the set of readings. Each token has separate readings. If one token
 /// continues another, the older one ends when the newer one begins.
 struct ReadingCourse {
@@ -11,7 +11,7 @@ struct ReadingCourse {
         var replacedAt: Instant?
         var lanes: [ReadLane] = []
 
-        /// Whether the token has ever given ownership of anything.
+        /// Whether the token has ever made the customer own anything.
         var isOwned: Bool { lanes.contains { !$0.drafts.isEmpty } }
     }
 
@@ -48,7 +48,7 @@ struct ReadingCourse {
         return line
     }
 
-    /// When the token was replaced by another one that continues it. A token that this one itself
+    /// When another token that continues this one replaced it. A token that this one itself
     /// continues, directly or indirectly, does not count.
     private func replacement(of index: Int) -> Instant? {
         let line = lines[index]
@@ -72,8 +72,8 @@ struct ReadingCourse {
 }
 
 extension ReadingCourse.Line {
-    /// When a product begins that does not appear in the first reading. It begins at the end of a
-    /// product that has disappeared, or otherwise when it first appears.
+    /// When a product begins that does not appear in the first reading. It begins when a product
+    /// that has disappeared ended, or else when it first appears.
     fileprivate func entry(at instant: Instant) -> Instant {
         lanes.compactMap { $0.drafts.last?.expires }.filter { $0 <= instant }.max() ?? instant
     }
@@ -141,8 +141,7 @@ extension ReadingCourse {
         }
     }
 
-    /// Merges periods that are the same. A change that has not taken effect continues the current
-    /// period under a new token.
+    /// Merges equal periods. A change that has not taken effect continues the current period under a new token.
     private func joined(_ found: [Found]) -> [Found] {
         var joined: [Found] = []
         let inOrder = found.sorted {
@@ -208,8 +207,7 @@ extension TransactionFact {
     fileprivate func renewal(
         of item: Reading.Item?, last: Reading.Item, graceUntil: Instant?
     ) -> RenewalFact? {
-        // An item that disappeared without being removed has been replaced by another one or
-        // refunded.
+        // An item that disappeared without being removed was replaced or refunded.
         guard let reading, last.expires != nil, item != nil || last.isRemoved else { return nil }
         let goesOn = item.map { $0.isOwned && ($0.willRenew || $0.nextProduct != nil) } ?? false
         let isOver = reading.state == .expired
@@ -251,8 +249,7 @@ extension TransactionID {
         self.init(joining: name.text, ":\(product)")
     }
 
-    /// The id of one product among several bought with the same order, or of one among several
-    /// periods.
+    /// The id of one product of several in the same order, or of one period of several.
     fileprivate func part(_ product: ProductID?, _ part: Int) -> TransactionID {
         let ending = (product.map { ":\($0)" } ?? "") + (part > 1 ? "#\(part)" : "")
         return TransactionID(joining: text, ending)

@@ -1,17 +1,17 @@
-/// Determines when to ask the store about a purchase that has readings, and with which of its tokens.
+/// Determines when to ask the store about a purchase with readings, and with which of its tokens.
 ///
 /// Several tokens may give access at the same time, for example if two of them continue the same
 /// token. Tokens may even continue each other in a circle. Deed therefore asks with every token
 /// that has a last period, and stores the readings of each token separately.
 extension Purchase {
-    /// How long to wait before asking again if a payment is missing, if the subscription is paused,
-    /// or if an answer was not understood. The customer may pay at any time.
+    /// How long to wait before the next question if a payment is missing, if the subscription is
+    /// paused, or if this release did not understand an answer. The customer may pay at any time.
     private static let longestWait: Int64 = 86_400_000
 
     private struct TokenInquiry {
         let token: String
         let told: Instant
-        /// When the access is next due to change; `nil` if only the store can tell.
+        /// When access will next change; `nil` if only the store can tell.
         let next: Instant?
         /// How long the store may be silent about the token.
         let patience: Int64
@@ -41,8 +41,7 @@ extension Purchase {
         tokenInquiries.filter { $0.at <= instant }.map(\.token)
     }
 
-    /// When to ask again if the store, asked at `now`, only repeated what was known; `nil` if it
-    /// should be asked again at the next opportunity.
+    /// When to ask again after an answer at `now` only repeated known facts; `nil` to ask at the next opportunity.
     package func rest(from now: Instant) -> Instant? {
         let rests = tokenInquiries.map { $0.rest(from: now) }
         return rests.contains(nil) ? nil : rests.compactMap(\.self).min()
@@ -56,8 +55,7 @@ extension Purchase {
         }
     }
 
-    /// Inquiries that follow an answer that this release does not understand. It may understand a
-    /// later answer.
+    /// Inquiries after an answer that this release does not understand. A later answer may be readable.
     private var unreadInquiries: [TokenInquiry] {
         guard let last = readings.last, let reading = last.reading, !reading.isKnown else {
             return []
@@ -86,8 +84,7 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// When the access is next due to change after that instant, which is at the end of a period or
-    /// of a pause.
+    /// The first instant after this one at which access will change: the end of a period or of a pause.
     fileprivate func nextNews(after instant: Instant) -> Instant? {
         let end = fact.revocation == nil ? graceUntil ?? fact.expires : nil
         let resumption = renewal?.isPaused == true ? renewal?.renewsAt : nil

@@ -1,5 +1,4 @@
-/// A step of a reconciliation, or a step's share for one shard. A part is done as a whole and then
-/// recorded as done.
+/// A step of a reconciliation, or a step's share for one shard. A part is done as a whole and then recorded.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
     /// `nil` if the step covers all shards together.
@@ -17,7 +16,7 @@ package struct ReconcilePart: Hashable, Sendable {
             case .boundaries, .orders, .chain:
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
             case .projections where plan.isFull:
-                // The shared name tables come last, when misplaced rows have already been corrected.
+                // The shared name tables come last. By then, misplaced rows have been corrected.
                 Shard.all.map { ReconcilePart(step: step, shard: $0) }
                     + [ReconcilePart(step: step, shard: nil)]
             case .notifications, .history, .subscriptions, .projections, .intake, .unclaimed:

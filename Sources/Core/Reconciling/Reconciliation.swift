@@ -56,17 +56,14 @@ package struct PartReport: Hashable, Sendable {
     /// Notes for the operator that do not report a problem.
     package var notes: [String] = []
 
-    package init(_ counts: StepCounts = StepCounts(), _ fault: Fault? = nil) {
-        self.counts = counts
-        errors = fault.map { [$0.sentence] } ?? []
-    }
+    package init(_ counts: StepCounts = StepCounts()) { self.counts = counts }
 }
 
 /// The record of a part that is stored between runs.
 package typealias NotedPart = (counts: StepCounts, isDone: Bool)
 
 /// The differences between rows and the log, and a function that repairs them. The function returns
-/// the number of repairs and the obstacles to others.
+/// the number of repairs, and what prevented the others.
 package typealias RowDrift = (
     counts: StepCounts, mend: (UpkeepPace) throws(Fault) -> (mended: Int64, fault: Fault?)
 )
@@ -91,14 +88,13 @@ package struct ReconcilePlan: Hashable, Sendable {
         return repairs && !steps.contains(.projections) ? "repair" : nil
     }
 
-    /// Whether the plan includes everything that a nightly run checks. It does not have to include
-    /// the history step, because the first nightly runs did not have it.
+    /// Whether the plan includes everything that a nightly run checks. The history step may be
+    /// missing, because the first nightly runs did not have it.
     package var isWhole: Bool {
         asOf == nil && Set(steps).union([.history]).count == ReconcileStep.allCases.count
     }
 
-    /// Whether to request every customer's history. This is the case if the plan compares all rows
-    /// or names the history step.
+    /// Whether to request every customer's history: the plan compares all rows or names the history step.
     package var asksEveryHistory: Bool {
         steps.contains(.history) && (isFull || Set(steps).count < ReconcileStep.allCases.count)
     }
@@ -141,20 +137,20 @@ package struct ReconciliationFinished: EventContent {
         self.milliseconds = milliseconds
     }
 
-    /// How many findings of the kind that should never occur there were.
+    /// The number of findings that should never occur.
     package var drift: Int64 {
         steps.reduce(0) { $0 + ($1.key.findsDrift ? $1.value.found : 0) }
     }
 
-    /// Why the run is not sound, in one sentence for each step.
+    /// Why the run is not sound, with one sentence for each step.
     package var reasons: [String] {
         ReconcileStep.allCases.compactMap { step in
             guard step.findsDrift, let counts = steps[step], counts.found > 0 else { return nil }
-            return "The step \(step.rawValue) found \(counts.found) and mended \(counts.mended)."
+            return "The step \(step.rawValue) found \(counts.found) and repaired \(counts.mended)."
         } + errors
     }
 
-    /// Whether there was no drift and every step was completed.
+    /// Whether the run found no drift and completed every step.
     package var isSound: Bool { drift == 0 && errors.isEmpty }
 }
 

@@ -1,12 +1,12 @@
-/// The combined verdict of a project's reconciliations. A run that performs only some of the checks
-/// does not clear the findings of another run.
+/// The combined verdict of a project's reconciliations. A run with only some of the checks does not
+/// clear another run's findings.
 struct Soundness: Hashable, Sendable {
     /// When the newest run that included all steps ended.
     private(set) var reconciledAt: Instant?
     private var wasReconciled = false
     /// The steps that were not sound when they were last performed.
     private var doubted: Set<ReconcileStep> = []
-    /// Whether rows were found to differ from the log and have not been repaired.
+    /// Whether rows differed from the log and have not been repaired.
     private var leavesRows = false
 
     /// Whether each step was sound in its last run; `nil` before the first run.
@@ -24,11 +24,11 @@ struct Soundness: Hashable, Sendable {
         if rows.found > rows.mended { leavesRows = true }
         for step in plan.steps {
             let found = step.findsDrift ? finished.steps[step]?.found ?? 0 : 0
-            // An error may have occurred in any of the steps.
+            // The error may have occurred in any of the steps.
             if found > 0 || !finished.errors.isEmpty {
                 doubted.insert(step)
             } else if step != .projections || !leavesRows {
-                // A run over a sample may have missed the row instead of repairing it.
+                // A run over a sample may have missed the row.
                 doubted.remove(step)
             }
         }

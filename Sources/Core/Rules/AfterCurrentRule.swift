@@ -1,7 +1,6 @@
-/// Grants that start after the current access ends. Each grant begins at the first instant after it
-/// was given that no other known access covers. It then lasts without a break, even if other access
-/// begins in the meantime. Several such grants of one entitlement follow each other in the order in
-/// which they were given.
+/// Grants that start after the current access ends. Each begins at the first instant after it was given
+/// that no other known access covers. It then lasts without a break, even if other access begins.
+/// Several such grants of one entitlement follow each other in the order in which they were given.
 extension CustomerState {
     /// The rights from grants that start only after all other rights.
     func waitingRights(behind others: [Right], by catalog: Catalog) -> [Right] {
@@ -41,8 +40,7 @@ extension CustomerState {
 }
 
 extension [Interval] {
-    /// The first instant, from `instant` on, that none of these runs covers; `nil` if a run that
-    /// covers it never ends.
+    /// The first instant from `instant` on that none of these runs covers; `nil` if an endless run covers it.
     fileprivate func firstGap(since instant: Instant) -> Instant? {
         guard let run = first(where: { $0.contains(instant) }) else { return instant }
         return run.end

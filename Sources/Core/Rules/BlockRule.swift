@@ -1,5 +1,5 @@
-/// Blocked purchases. While a block is in effect, it suspends all access from the purchase. It does
-/// not change anything else, so the store's statements apply again once the block is lifted.
+/// Blocked purchases. A block suspends all access from the purchase and changes nothing else. The
+/// store's statements therefore apply again once the block is lifted.
 extension CustomerState {
     func blocking(_ rights: [Right]) -> [Right] {
         if purchases.allSatisfy(\.blocks.isEmpty) { return rights }

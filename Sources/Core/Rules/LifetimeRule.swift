@@ -1,7 +1,7 @@
 /// Non-consumables. They give access from the purchase until it is revoked, or indefinitely.
 extension Purchase {
-    /// All transactions combined. Restoring a purchase creates a new transaction for it, so the
-    /// prevailing statement counts, no matter which transaction it is about.
+    /// All transactions combined. Restoring a purchase creates a new transaction, so the prevailing
+    /// statement counts, whichever transaction it is about.
     var whole: Transaction? {
         guard evidence.count > 1, let fact = wholeFact else { return transactions.first }
         return products.firstIndex(of: fact.product).map { Transaction(fact, product: $0) }

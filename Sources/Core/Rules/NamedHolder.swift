@@ -10,14 +10,13 @@ package struct NamedHolder: Hashable, Sendable {
 }
 
 extension TransferPolicy.Rule {
-    /// The customer named by a purchase's account tokens, if any of the tokens belongs to a
-    /// customer.
+    /// The customer named by a purchase's account tokens, if any of the tokens belongs to a customer.
     ///
-    /// If the tokens name several customers, the policy decides. If purchases stay with their
-    /// holders, the token of the earliest transaction counts. If they move, the token of the latest
-    /// transaction counts. Among several tokens of one transaction, the one that the store stated
-    /// last counts. A renewal fact names a customer only if no transaction does. The result
-    /// therefore depends only on the set of facts, not on their order or on who sent them.
+    /// If the tokens name several customers, the policy decides. If purchases stay with their holders,
+    /// the token of the earliest transaction counts. If they move, the token of the latest transaction
+    /// counts. Among several tokens of one transaction, the one that the store stated last counts. A
+    /// renewal fact names a customer only if no transaction does. The result therefore depends only on
+    /// the set of facts, not on their order or on their senders.
     package func holder(
         named tokens: CarriedTokens, owners: [String: CustomerID],
         stated: (TransactionID) -> AccountToken?
@@ -59,9 +58,8 @@ extension Purchase {
 }
 
 extension CustomerState {
-    /// Whether a purchase stays with this customer even if its tokens name another one. It does if
-    /// an admin moved it here, or if it was credited to a balance, because the credit may have been
-    /// spent.
+    /// Whether a purchase stays with this customer even if its tokens name another one. A purchase stays if
+    /// an admin moved it here, or if it was credited to a balance, because the credit may have been spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)
     }

@@ -1,5 +1,5 @@
 /// Purchases from a store that states their current state. Readings show each period and what ended
-/// it. They do so separately for each product, because one product may end while others continue.
+/// it, separately for each product, because one product may end while others continue.
 extension Purchase {
     func addRead(
         at place: Int, _ known: [Int?], by catalog: Catalog, to rights: inout [Right],

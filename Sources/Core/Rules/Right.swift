@@ -1,5 +1,5 @@
 /// A period of access that one rule gives from one source. It refers to its source by indexes into
-/// the state and the catalog, so that it stays small no matter how much data the source has.
+/// the state and the catalog, and therefore stays small.
 struct Right: Hashable, Sendable {
     enum Source: Hashable, Sendable {
         /// A transaction of a purchase. `product` is the product's index in the catalog; `nil` if
@@ -14,7 +14,7 @@ struct Right: Hashable, Sendable {
     private(set) var interval: Interval
     /// The cause that ended the right early, if any.
     private(set) var cut: Cut?
-    /// The cause that had ended the right early before support blocked the purchase, if any.
+    /// The cause that had ended the right early before support's block, if any.
     private(set) var storesCut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {
@@ -64,14 +64,14 @@ package enum Rule: String, Hashable, Sendable, CaseIterable {
 
 /// The causes that can end a right early.
 package enum Cut: String, Hashable, Sendable, CaseIterable {
-    /// The store or an admin revoked it.
+    /// The store or an admin revoked the right.
     case revocation
-    /// A period of another product replaced it.
+    /// A period of another product replaced the period.
     case upgrade
-    /// The next period began, which ends the grace period that preceded it.
+    /// The next period began and ended the grace period before it.
     case recovery
     /// Support blocked the purchase.
     case block
-    /// The same product was bought again, and the catalog says that this restarts the term.
+    /// The same product was bought again, and the catalog says that a new purchase restarts the term.
     case restart
 }

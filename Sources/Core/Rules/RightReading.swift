@@ -51,9 +51,8 @@ struct RightReading {
         }
     }
 
-    /// A subscription renews unless the store says otherwise. A subscription that has ended does
-    /// not renew, regardless of what the store said before. It may continue by itself only while
-    /// the store is retrying a payment.
+    /// A subscription renews unless the store says otherwise. A subscription that has ended does not renew,
+    /// whatever the store said before. It can continue by itself only while the store retries a payment.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
         // A customer who cancels a commitment still pays until its end. Until then, the store says
         // that the commitment renews.
@@ -107,8 +106,7 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code. The state comes before the point, and the offer, once it has begun,
-    /// comes after it.
+    /// The compact reason code. The state comes before the point. The offer, once it has begun, comes after it.
     var code: String {
         state == .upcoming
             ? "0.0"
@@ -116,8 +114,7 @@ extension RightReading {
     }
 
     private static let stateCodes = -9...5
-    /// All codes, prepared in advance because every answer contains one and building a code each
-    /// time would be slower.
+    /// All codes, prepared in advance, because every answer contains one and building a code takes longer.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {
@@ -141,8 +138,8 @@ extension RightReading {
         }
     }
 
-    /// The part of the code that says why access ended: 0 if the store did not give a reason, and
-    /// -5 for access that ends by the clock alone.
+    /// The part of the code that says why access ended: 0 if the store gave no reason, and -5 for
+    /// access that ends by the clock alone.
     private var endCode: Int {
         guard kind == .autoRenewable else { return -5 }
         return switch expirationReason {

@@ -94,10 +94,9 @@ extension Purchase {
         }
     }
 
-    /// Calls `body` for each product that a transaction sold: the transaction's own product and
-    /// the products that it represents. The arguments are the index in the catalog and the time at which
-    /// the product itself was revoked. A family member's purchase counts unless the product
-    /// excludes it.
+    /// Calls `body` for each product that a transaction sold: its own product and the products that it
+    /// represents. The arguments are the index in the catalog and the instant at which the product
+    /// itself was revoked. A family member's purchase counts unless the product excludes it.
     private func forEachSold(
         by transaction: Transaction, _ items: [SoldItem], _ known: [Int?], _ catalog: Catalog,
         _ body: (_ product: Int?, _ revokedAt: Instant?) -> Void
@@ -114,8 +113,7 @@ extension Purchase {
         }
     }
 
-    /// The purchase's kind according to its evidence. If that does not state the kind, the kind
-    /// according to the catalog.
+    /// The purchase's kind according to its evidence, or else according to the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {
@@ -130,7 +128,7 @@ extension Purchase {
 
 extension Catalog {
     /// The rule for several purchases of one non-renewing product. Purchases are sorted by id, but
-    /// the rule needs them in order of purchase, with ties in order of id.
+    /// the rule needs the order of purchase, and the id only for ties.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

@@ -1,12 +1,10 @@
-/// Auto-renewable subscriptions. They give access during their periods, each of which lasts until
-/// it expires, is revoked or is upgraded, and during the grace periods that follow. The periods of
-/// one purchase are sorted by start.
+/// Auto-renewable subscriptions. They give access during their periods and during the grace periods that follow. A
+/// period lasts until it expires, is revoked or is upgraded. The periods of one purchase are sorted by start.
 extension [Transaction] {
     /// The access that one period gives.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
-        // A period without a stated end does not give any access, because it would otherwise give
-        // access indefinitely.
+        // A period without a stated end gives no access, because its access would never end.
         var right = Right(.period, of: source, Interval(start: start, end: expires ?? start))
         let replaced = successor(of: index).map { self[$0].start }
         if let replaced { right.cut(at: replaced, by: .upgrade) }
@@ -18,7 +16,7 @@ extension [Transaction] {
         return right
     }
 
-    /// The period that replaces this one by starting, if any. Its start ends the access, and the
+    /// The period that replaces this one when it starts, if any. Its start ends the access, and the
     /// log then calls the transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
@@ -31,17 +29,16 @@ extension [Transaction] {
         return nil
     }
 
-    /// The period that replaces both this period and its predecessor, because the customer changed
-    /// to it after the renewal was charged and before it began.
+    /// The period that replaces both this one and its predecessor. The customer changed to it after
+    /// the renewal was charged and before the renewal began.
     func changeBeforeStart(of index: Int) -> Int? {
         guard !self[index].isRead, let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access that follows a period because of a grace period. The grace must have been signed
-    /// during or after the period, but before the next one began. It ends if the period is revoked
-    /// or the next period begins.
+    /// The access after a period because of a grace period. The store must have signed the grace during or after
+    /// the period, but before the next one began. The grace ends if the period is revoked or the next one begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
         if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
@@ -61,18 +58,17 @@ extension [Transaction] {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether the period began. A renewal did not begin if it was revoked after it was charged, or
-    /// if it gave way to a change.
+    /// Whether the period began. A renewal did not begin if it was revoked after the charge, or if
+    /// a change replaced it.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period replaced one that had not expired. The store flags the replaced period
-    /// as upgraded, but often only when it is asked for the history. Until then, the start of a
-    /// period with another product shows the replacement, because a change that waits for the
-    /// renewal begins only when the former period expires.
+    /// Whether this period replaced one that had not expired. The store flags the replaced period as upgraded,
+    /// but often only when asked for the history. Until then, the start of a period with another product shows
+    /// the replacement: a change that waits for the renewal begins only when the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
         // The renewal had already been charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
@@ -82,9 +78,8 @@ extension Transaction {
             && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
     }
 
-    /// Whether the store said, at a time when it could already charge for the former period, that
-    /// this product starts with the next renewal. If so, it does, no matter how early the renewal
-    /// begins.
+    /// Whether the store said, when it could already charge for the former period, that the next
+    /// renewal starts this product. In that case it does, however early the renewal begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
         return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)
@@ -98,17 +93,15 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether a period that begins at `instant`, slightly before this one expires, is merely this
-    /// one's renewal. It is if the store signed this period again later without flagging it as
-    /// upgraded.
+    /// Whether a period that begins at `instant`, slightly before this one expires, is merely this one's
+    /// renewal. That is so if the store signed this period again later without flagging it as upgraded.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
     }
 
-    /// How early the store may charge for a period: by a day. The shortest period on sale lasts a
-    /// week. In the sandbox, where a week lasts minutes, a seventh of the period corresponds to a
-    /// day.
+    /// How early the store may charge for a period: a day. The shortest period on sale lasts a week. In
+    /// the sandbox, where a week lasts minutes, a seventh of the period corresponds to a day.
     fileprivate var earliness: Int64 {
         let day: Int64 = 86_400_000
         guard let expires else { return day }
@@ -123,7 +116,7 @@ extension Purchase {
     var graces: [Grace] { renewals.compactMap(Grace.init) }
 }
 
-/// A store's promise that access continues until a certain instant although a payment failed.
+/// A store's promise that access continues until an instant although a payment failed.
 struct Grace: Hashable, Sendable {
     let signedAt: Instant
     let until: Instant
@@ -137,7 +130,7 @@ struct Grace: Hashable, Sendable {
 
 extension RenewalFact {
     /// Whether the fact still counts once a later one is known. A recovery does not undo the access
-    /// given by a grace period, and a renewal does not undo the change that was announced for it.
+    /// from a grace period, and a renewal does not undo the change that was announced for it.
     var countsForGood: Bool { graceUntil != nil || announcesChange }
 
     /// Whether the next renewal is for a different product.
@@ -147,11 +140,10 @@ extension RenewalFact {
     }
 }
 
-/// What is expected of a subscription in the future, apart from the access that it gives.
+/// What is expected of a subscription in the future, apart from its access.
 extension Purchase {
-    /// Whether the store has revoked the newest period, even if this happened after it expired. The
-    /// subscription then does not continue, and it is unknown whether the refund ended a grace
-    /// period.
+    /// Whether the store has revoked the newest period, perhaps after it expired. The subscription
+    /// then does not continue, and it is unknown whether the refund ended a grace period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false

@@ -10,7 +10,7 @@ package struct StoreAnswer: Sendable {
     package var remark = StoreRemark.nothing
     /// The token of the next page; `nil` after the last one.
     package var next: String?
-    /// Marks how far a history has been read, so that only later changes need to be requested.
+    /// Marks how far a history has been read. The next request then covers only later changes.
     package var revision: String?
     /// The number of bytes received.
     package var byteCount = 0

@@ -7,8 +7,7 @@ package enum StoreCall: Hashable, Sendable {
     case standings(of: TransactionID)
     /// The current state of a purchase, at a store that identifies purchases by tokens.
     case reading(token: String, of: TransactionID)
-    /// Everything that the customer who made a transaction has ever bought, as the store currently
-    /// knows it.
+    /// Everything that the customer who made a transaction has ever bought, as the store now knows it.
     case history(of: TransactionID, HistoryFilter = HistoryFilter(), after: String? = nil)
     case refunds(of: TransactionID, after: String? = nil)
     /// The transactions under an order number from a receipt that the store mailed to the customer.
@@ -82,8 +81,7 @@ package struct RenewalExtension: Hashable, Sendable {
     }
 }
 
-/// The report to the store about a purchase for which the customer requests a refund. It is sent
-/// only if the customer has consented.
+/// The report to the store about a purchase with a requested refund. Deed sends it only if the customer has consented.
 package struct ConsumptionReport: Hashable, Sendable {
     package enum Delivery: String, Hashable, Sendable, CaseIterable {
         case delivered = "DELIVERED"

@@ -3,7 +3,7 @@
 package struct StoreCredentials: Hashable, Sendable {
     /// The secrets, keyed by their names in the store's profile.
     package var secrets: [String: String]
-    /// The address of a store on this machine that replaces the real one.
+    /// The address of a store on this machine that replaces the real store.
     package var address: StoreAddress?
 
     package init(_ secrets: [String: String] = [:], address: StoreAddress? = nil) {
@@ -66,8 +66,7 @@ package struct CredentialMember: Sendable {
 package struct StoreAddress: Hashable, Sendable {
     package let url: String
 
-    /// `nil` unless the text consists of only a host and a port, and the host is a numeric loopback
-    /// address.
+    /// `nil` unless the text is a host and a port, and the host is a numeric loopback address.
     package init?(_ text: String) {
         let schemes = ["http://127.0.0.1:", "http://[::1]:"]
         guard let scheme = schemes.first(where: { text.hasPrefix($0) }) else { return nil }
@@ -102,7 +101,7 @@ package struct CredentialsStatus: Hashable, Sendable {
     }
 }
 
-// Credentials that are printed by mistake must not reveal anything.
+// A credential that is printed by mistake must reveal nothing.
 extension StoreCredentials: CustomStringConvertible {
     package var description: String { "credentials" }
 }
@@ -111,7 +110,7 @@ extension CredentialsChange: CustomStringConvertible {
     package var description: String { "a change of credentials" }
 }
 
-/// A problem with an app's credentials, and the member that has it.
+/// A problem with an app's credentials, and the member with the problem.
 package struct InvalidCredential: Error, Hashable, Sendable {
     package let name: String
     package let sentence: String
@@ -122,14 +121,13 @@ package struct InvalidCredential: Error, Hashable, Sendable {
     }
 }
 
-/// Where a credentials change belongs among the project's events.
+/// The place of a credentials change among the project's events.
 package struct CredentialsWrite: Hashable, Sendable {
     /// The version of the project's stream before the write.
     package let version: Int64
-    /// The version at which the app was added. Credentials written before then belonged to an app
-    /// that has since been removed.
+    /// The version at which the app was added. Credentials written before then belonged to an app that was removed.
     package let appSince: Int64
-    /// Whether an earlier attempt may have made the change already.
+    /// Whether an earlier attempt may already have made the change.
     package let isRepetition: Bool
 
     package init(version: Int64, appSince: Int64, isRepetition: Bool = false) {
@@ -139,7 +137,7 @@ package struct CredentialsWrite: Hashable, Sendable {
     }
 }
 
-/// Credentials as stored: the secrets encrypted, and separately the parts that may be shown.
+/// Credentials as stored: the encrypted secrets, and separately the parts that may be shown.
 package struct SealedCredentials: Hashable, Sendable {
     package let app: StoreApp
     package let sealed: [UInt8]

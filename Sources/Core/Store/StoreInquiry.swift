@@ -1,4 +1,4 @@
-/// Evidence that only the store can judge, and the information needed to ask about it.
+/// Evidence that only the store can judge, with the information for the question.
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App
@@ -10,7 +10,7 @@ package struct StoreInquiry: Sendable {
     package let tries: Int64
     /// Why the last attempt failed.
     package let formerReason: IntakeReason?
-    /// The latest time at which an answer can have been created.
+    /// The latest instant at which an answer can have been created.
     package let now: Instant
     /// The project's products. A store may require a different request for each kind of product.
     package let catalog: Catalog

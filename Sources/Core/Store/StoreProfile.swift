@@ -1,5 +1,4 @@
-/// A store's capabilities and its names for things, as declared by its client. The use cases know
-/// nothing else about a store.
+/// A store's capabilities and its terms, as declared by its client. The use cases know nothing else about a store.
 package protocol StoreProfile: Sendable {
     var store: Store { get }
     /// The kinds of evidence that the store issues.
@@ -14,10 +13,9 @@ package protocol StoreProfile: Sendable {
     var appFlag: (name: String, help: String) { get }
     /// The name of the website where people set up an app.
     var console: String { get }
-    /// How to register the address for notifications with the store if none is set.
+    /// How to register a notification address with the store if none is set.
     var addressCure: String { get }
-    /// The requests used to check an app's key if the store cannot send a test notification on
-    /// request.
+    /// The requests that check an app's key if the store cannot send a test notification on request.
     var probes: [StoreProbe] { get }
 
     /// The average pause between two requests for a history, in milliseconds.
@@ -62,8 +60,7 @@ package struct HandIn: Sendable {
 package struct HandInMember: Sendable {
     package let name: String
     package let isRequired: Bool
-    /// Returns what is wrong with a text, phrased as the end of a sentence that begins with the
-    /// member's name.
+    /// Returns what is wrong with a text, as the end of a sentence that begins with the member's name.
     package let mistake: @Sendable (String) -> String?
 
     package init(
@@ -91,7 +88,7 @@ package struct StoreBudget: Hashable, Sendable {
     }
 }
 
-/// A slot for calls about one app. Calls are counted across all instances.
+/// A slot for calls about one app. All instances count calls together.
 package struct StoreTurn: Hashable, Sendable {
     package let app: StoreApp
     package let environment: Environment

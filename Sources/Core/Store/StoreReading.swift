@@ -1,13 +1,12 @@
-/// How far the store's history of a purchase has been read, so that the next reading covers only
-/// changes.
+/// How far the store's history of a purchase has been read. The next reading then covers only changes.
 package struct HistoryMark: Hashable, Sendable {
-    /// The requested part of the history: purchases made since this instant. For a store that
-    /// states the current state of purchases, the last time at which it repeated only known facts.
+    /// The requested part of the history: purchases made since this instant. For a store that states
+    /// the current state of purchases, the last instant at which it only repeated known facts.
     package var since: Instant?
     /// The store's marker for how far the history was read. It applies only to the requested part.
     package var revision: String?
     /// The store is not asked again before this instant, because it did not know the purchase or
-    /// repeated only known facts.
+    /// only repeated known facts.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {
@@ -68,7 +67,7 @@ package struct HistoryRound: Hashable, Sendable {
     package var isFilled = false
     /// Whether the round started automatically and therefore runs slowly.
     package var isSlow: Bool
-    /// Whether there has been a round for the app in which all requests were answered.
+    /// Whether a round for the app has ever had an answer to every request.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {

@@ -1,7 +1,6 @@
-/// Why a store did not give a usable answer. Nothing is changed in that case.
-package enum StoreTrouble: Error, Hashable, Sendable {
-    /// Deed does not have credentials for the app. The sentence names the missing ones and says how
-    /// to set them.
+/// Why a store gave no usable answer. Nothing changes in that case.
+package enum StoreTrouble: Trouble, Error, Hashable, Sendable {
+    /// Deed lacks credentials for the app. The sentence names the missing ones and says how to set them.
     case unconfigured(String)
     case locked(AppID)
     /// The store rejects the key.
@@ -9,7 +8,7 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     /// The store rejects the key, or the key lacks the permission for this call. The sentence gives
     /// the remedy.
     case denied(String, isKey: Bool)
-    /// The store does not offer such a call. The sentence says what to do instead.
+    /// The store offers no such call. The sentence says what to do instead.
     case unsupported(String)
     /// The store refuses the call, and repeating it would not help.
     case refused(code: Int64, message: String, meaning: Meaning? = nil)
@@ -24,11 +23,11 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     case endlessPages(limit: Int)
     case fault(Fault)
 
-    /// A refusal's meaning, if the refusal has further consequences.
+    /// A refusal's meaning, if it has further consequences.
     package enum Meaning: Hashable, Sendable {
         /// The store does not know the purchase, or no longer has any information about the account.
         case purchaseUnknown
-        /// The store does not have an address for notifications.
+        /// The store has no address for notifications.
         case noAddress
         /// The store does not know the test notification yet.
         case testUnknown
@@ -60,20 +59,19 @@ package enum StoreTrouble: Error, Hashable, Sendable {
     package var sentence: String {
         switch self {
         case .unconfigured(let sentence), .denied(let sentence, _): sentence
-        case .unsupported(let remedy): "This is not supported by this store. \(remedy)"
+        case .unsupported(let remedy): "This store does not support that. \(remedy)"
         case .locked(let app):
             "The credentials of \(app) cannot be opened: the installation's key is missing or is "
-                + "a different one. Restore the key file (DEED_SECRET_KEY_FILE), or set the "
-                + "credentials again with: deed app set"
+                + "a different one."
         case .unauthorized:
-            "The store rejects the key: check that all parts of it belong together, that it was not "
+            "The store rejects the key: check that all its parts belong together, that it was not "
                 + "revoked, and that this machine's clock is right."
         case .refused(let code, let message, _):
-            "The store refuses it: \(message.isEmpty ? "no reason is given" : message) (\(code))"
+            "The store refuses the request: \(message.isEmpty ? "no reason is given" : message) (\(code))"
         case .limited(let until):
             "The limit of requests to the store is reached; ask again after \(until.text)."
         case .unavailable(let detail): "The store cannot be reached now: \(detail)"
-        case .untrusted(let detail): "The store could not prove who it is: \(detail)"
+        case .untrusted(let detail): "The store could not prove its identity: \(detail)"
         case .unreadable(let detail): "The store's answer cannot be read: \(detail)"
         case .foreign(let detail): "The store's answer is not believed: \(detail)"
         case .endlessPages(let limit):
@@ -82,7 +80,11 @@ package enum StoreTrouble: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a repeated call may succeed later without human intervention.
+    package var remedy: Remedy? {
+        if case .locked = self { .restoreStoreKey } else { nil }
+    }
+
+    /// Whether the same call may succeed later without human intervention.
     package var isRetryable: Bool {
         switch self {
         case .limited, .unavailable, .fault: true

@@ -6,8 +6,8 @@ package struct CalendarDuration: Hashable, Sendable {
     /// The text from which the duration was read.
     package let text: String
 
-    /// Reads whole years, months, weeks, days, hours, minutes and seconds. At least one unit is
-    /// required, and the total must be above zero. `nil` for any other text.
+    /// Reads whole years, months, weeks, days, hours, minutes and seconds. The text must have at
+    /// least one unit and a total above zero. `nil` for any other text.
     package init?(_ text: String) {
         var parts = Parts()
         guard let rest = text.utf8.first == UInt8(ascii: "P") ? text.utf8.dropFirst() : nil,
@@ -32,8 +32,8 @@ package struct CalendarDuration: Hashable, Sendable {
         text = "P\(days)D"
     }
 
-    /// The instant this long after `start`. Months are added first, then days, then the time. If
-    /// the resulting month does not have the day, its last day is used.
+    /// The instant this long after `start`. Months are added first, then days, then the time. A day
+    /// that the resulting month lacks becomes its last day.
     package func end(after start: Instant) -> Instant { moment(1, from: start) }
 
     /// The instant this long before `end`, calculated by the same rules.

@@ -9,7 +9,7 @@ package struct CivilDate: Hashable, Sendable {
 
     /// A date from its parts; `nil` if the day or the time of day does not exist.
     package init?(year: Int64, month: Int64, day: Int64, millisecondOfDay: Int64) {
-        // In milliseconds, later years do not fit into 64 bits.
+        // Later years do not fit into 64 bits of milliseconds.
         guard (-293_000_000...293_000_000).contains(year), (1...12).contains(month),
             (1...CivilDate.days(inMonth: month, of: year)).contains(day),
             (0..<CivilDate.millisecondsPerDay).contains(millisecondOfDay)
@@ -23,10 +23,10 @@ package struct CivilDate: Hashable, Sendable {
     package init(_ instant: Instant) {
         let perDay = CivilDate.millisecondsPerDay
         let days = instant.milliseconds.flooredQuotient(by: perDay)
-        // This wraps around only on the first representable day, where the result is still correct.
+        // This wraps around only on the first representable day. The result is still correct there.
         millisecondOfDay = instant.milliseconds &- days &* perDay
-        // If years start on 1 March, counted from 1 March 0000, the leap day is at the end of the
-        // year and needs no special treatment.
+        // If years start on 1 March, counted from 1 March 0000, the leap day ends the year and
+        // needs no special treatment.
         let shifted = days + 719_468
         let era = shifted.flooredQuotient(by: 146_097)
         let dayOfEra = shifted - era * 146_097

@@ -1,5 +1,5 @@
-/// A point in time: milliseconds since 1970-01-01T00:00:00Z. It is always passed as an argument and
-/// never read from a clock.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z. An instant is always passed as an
+/// argument, never read from a clock.
 package struct Instant: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
 
@@ -11,8 +11,7 @@ package struct Instant: Hashable, Comparable, Sendable {
         one.milliseconds < other.milliseconds
     }
 
-    /// The instant this many milliseconds later. It is clamped to the range of `Instant`, so that
-    /// it cannot overflow.
+    /// The instant this many milliseconds later, clamped to the range of `Instant` so that it cannot overflow.
     package func advanced(byMilliseconds amount: Int64) -> Instant {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         if overflow { return amount > 0 ? .distantFuture : .distantPast }

@@ -1,15 +1,14 @@
 extension Instant {
-    /// The instants that RFC 3339 can express, which are those in the years 0000 to 9999 in UTC.
+    /// The instants in the years 0000 to 9999 in UTC, which RFC 3339 can express.
     package static let writable =
         Instant(milliseconds: -62_167_219_200_000)...Instant(milliseconds: 253_402_300_799_999)
 
-    /// The instants that evidence may state, which are those in the years 1970 to 9999 in UTC.
-    /// Stores did not sell anything before 1970, and every date formatter can write these years.
+    /// The instants that evidence may state: the years 1970 to 9999 in UTC. Stores sold nothing
+    /// before 1970, and every date formatter can write these years.
     package static let statable = Instant(milliseconds: 0)...writable.upperBound
 
     /// The instant in RFC 3339, in UTC with milliseconds: `2026-11-20T19:21:00.000Z`. Years outside
-    /// that format's range are written in the expanded form of ISO 8601, with a sign and at least
-    /// six digits.
+    /// that format's range have the expanded form of ISO 8601, with a sign and at least six digits.
     package var text: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
@@ -36,9 +35,9 @@ extension Instant {
         }
     }
 
-    /// Reads RFC 3339 with any fraction of a second (truncated to milliseconds), and with `Z` or
-    /// with an offset, in which the colon is optional. `nil` for any other text, which includes
-    /// leap seconds and times whose year in UTC cannot be written.
+    /// Reads RFC 3339 with any fraction of a second (truncated to milliseconds), and with `Z` or an
+    /// offset, whose colon is optional. `nil` for any other text, including leap seconds and times
+    /// whose year in UTC cannot be written.
     package init?(text: some StringProtocol) {
         self.init(expandedText: text)
         if text.first == "+" || text.first == "-" || !Instant.writable.contains(self) {
@@ -46,7 +45,7 @@ extension Instant {
         }
     }
 
-    /// Reads the `text` of any instant, including those with expanded years.
+    /// Reads the `text` of any instant, including expanded years.
     package init?(expandedText text: some StringProtocol) {
         var reader = DigitReader(bytes: Array(text.utf8))
         guard let year = reader.year(), reader.take("-"),

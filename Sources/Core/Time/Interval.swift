@@ -1,4 +1,4 @@
-/// A period of time that includes its start but not its end. It may have no end.
+/// A period of time that includes its start but not its end. A period may have no end.
 package struct Interval: Hashable, Sendable {
     package let start: Instant
     package let end: Instant?

@@ -1,7 +1,6 @@
 extension CustomerState {
     /// The state as known at an instant, folded from the events recorded until then. The events
-    /// must belong to one stream and be in order. Data that was erased later is treated as never
-    /// known.
+    /// belong to one stream and are in order. Data that was erased later counts as never known.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         let erasure = events.reduce(Int64(0)) { $1.event.isErasure ? $1.version : $0 }

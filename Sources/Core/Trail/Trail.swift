@@ -12,8 +12,7 @@ package struct TrailFilter: Hashable, Sendable {
     package init() {}
 }
 
-/// A position in the trail, which lists the newest entries first. At the same instant, events from
-/// the log come before refusals.
+/// A position in the trail, newest first. At the same instant, events from the log come before refusals.
 package enum TrailPlace: Hashable, Sendable {
     case act(Instant, Position)
     case refusal(Instant, id: String)
@@ -24,7 +23,7 @@ package enum TrailPlace: Hashable, Sendable {
         }
     }
 
-    /// Whether this position comes before the other one in the list, which means that it is newer.
+    /// Whether this position comes before the other one in the list and is therefore newer.
     package func precedes(_ other: TrailPlace) -> Bool {
         if at != other.at { return at > other.at }
         switch (self, other) {
@@ -74,8 +73,8 @@ package struct RecordedAct: Sendable {
     package var place: TrailPlace { .act(at, position) }
 }
 
-/// A call with a person's key that is not in the log, because it was refused or only asked a store.
-/// The record of such a call cannot be verified.
+/// A call with a person's key that is not in the log, because Deed refused it or it only asked a
+/// store. The record of such a call cannot be verified.
 package struct RefusedCall: Hashable, Sendable {
     /// How long a refusal is kept, in milliseconds, and how many refusals are kept for a project.
     package static let keptFor: Int64 = 90 * CivilDate.millisecondsPerDay
@@ -122,7 +121,7 @@ package struct RefusedCall: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the id belongs to a person, who can make calls just as a key can.
+    /// Whether the id belongs to a person, who can make calls like a key.
     private static func isPerson(_ id: String) -> Bool { id.hasPrefix("pe_") }
 }
 

@@ -111,13 +111,14 @@ package struct WebhookHeader: Hashable, Sendable {
         let lowered = name.lowercased()
         let token = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz".utf8)
         if name.isEmpty || name.utf8.count > 64 || !lowered.utf8.allSatisfy(token.contains) {
-            throw InvalidWebhook("has a name that is none of HTTP's, or longer than 64 bytes")
+            throw InvalidWebhook(
+                "has a name that HTTP does not allow, or that is longer than 64 bytes")
         }
         let isTaken =
             WebhookHeader.taken.contains(lowered)
             || ["webhook-", "ce-", "deed-", "proxy-", "sec-"].contains(where: lowered.hasPrefix)
         if isTaken {
-            throw InvalidWebhook("has a name that Deed or HTTP itself sets; choose another one")
+            throw InvalidWebhook("has a name that Deed or HTTP itself sets; choose another name")
         }
         let isPlain = value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         if !isPlain || value.isEmpty || value.utf8.count > 1024 {
@@ -132,17 +133,19 @@ package struct WebhookHeader: Hashable, Sendable {
 }
 
 /// What is wrong with a webhook's member, phrased to follow the member's name in a sentence.
-package struct InvalidWebhook: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
+package struct InvalidWebhook: Trouble, Error, Hashable, Sendable {
+    package let sentence: String
+    package let remedy: Remedy?
 
-    package init(_ description: String) {
-        self.description = description
+    package init(_ sentence: String, remedy: Remedy? = nil) {
+        self.sentence = sentence
+        self.remedy = remedy
     }
 }
 
 /// Which addresses webhooks may use.
 package struct WebhookReach: Sendable {
-    /// Whether the operator has allowed some addresses to use plain HTTP.
+    /// Whether the operator allows plain HTTP for some addresses.
     let allowsPlain: Bool
     /// Whether webhooks may use the host. Its addresses are looked up before each request.
     let allows: @Sendable (_ host: String) -> Bool
@@ -153,7 +156,7 @@ package struct WebhookReach: Sendable {
     }
 }
 
-/// A webhook's address. It uses https, or http if the operator has allowed that for some addresses.
+/// A webhook's address. It uses https, or http if the operator allows that for some addresses.
 package struct WebhookURL: Hashable, Sendable {
     package let text: String
 
@@ -171,28 +174,28 @@ package struct WebhookURL: Hashable, Sendable {
         }
         let isPlain = text.lowercased().hasPrefix("http://")
         if isPlain, !reach.allowsPlain {
-            throw InvalidWebhook(
-                "begins with http://; use https, or have the operator open the address with "
-                    + "--webhook-allow")
+            throw InvalidWebhook("begins with http://", remedy: .allowPlainAddress)
         }
         guard isPlain || text.lowercased().hasPrefix("https://") else {
             throw InvalidWebhook("must begin with https://")
         }
-        if text.contains("#") { throw InvalidWebhook("has a fragment, which no request carries") }
+        if text.contains("#") {
+            throw InvalidWebhook("has a fragment, which requests do not carry")
+        }
         let rest = text.drop { $0 != "/" }.dropFirst(2)
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         if authority.contains("@") {
-            throw InvalidWebhook("names a user; send credentials in a fixed header")
+            throw InvalidWebhook("contains a user name; send credentials in a fixed header")
         }
         let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let port = authority[(bracket ?? authority.startIndex)...].firstIndex(of: ":")
         let host = authority[..<(port ?? authority.endIndex)]
-        if host.isEmpty || host == "[]" { throw InvalidWebhook("names no host") }
+        if host.isEmpty || host == "[]" { throw InvalidWebhook("has no host") }
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : String(host)
         if !reach.allows(name) {
             throw InvalidWebhook(
-                "names \(name), which is no address of the internet; have the operator open it "
-                    + "with --webhook-allow")
+                "has the address \(name), which is not on the public internet",
+                remedy: .allowPrivateAddress)
         }
         if let port {
             let digits = authority[port...].dropFirst()

@@ -9,8 +9,8 @@ extension ProjectState {
         return [.webhookSet(webhook)]
     }
 
-    /// Changes a webhook. The log does not contain header values, so an event is needed to show
-    /// that they were set. An event is also needed if the request must be remembered.
+    /// Changes a webhook. The log contains no header values, so an event has to show that they were
+    /// set. A request that must be remembered also needs an event.
     package func change(
         _ id: WebhookID, _ change: WebhookChange, isRemembered: Bool
     ) throws(Refusal) -> [Event] {

@@ -12,13 +12,13 @@ package struct WebhookName: Hashable, Sendable {
     package var leaseName: String { "webhook \(id.text)" }
 }
 
-/// A webhook's keys and headers as stored, which is encrypted and outside the log.
+/// A webhook's keys and headers as stored: encrypted and outside the log.
 package struct SealedWebhook: Sendable {
     package let name: WebhookName
     package let sealed: [UInt8]
     package let keyName: [UInt8]
     package let revision: Int64
-    /// The version of the project's stream from which the keys and headers were set.
+    /// The version of the project's stream when the keys and headers were set.
     package let version: Int64
 
     package init(
@@ -42,7 +42,7 @@ package struct WebhookPlace: Hashable, Sendable {
     package var failingSince: Instant?
     package var parkedAt: Instant?
     package var goneAt: Instant?
-    /// The receiver does not accept messages before this instant.
+    /// The receiver accepts no messages before this instant.
     package var restsUntil: Instant?
     /// When the oldest undelivered event was recorded, if known.
     package var oldestAt: Instant?
@@ -54,8 +54,7 @@ package struct WebhookPlace: Hashable, Sendable {
     }
 }
 
-/// A customer whose message could not be delivered. All later messages about the customer have to
-/// wait as well.
+/// A customer whose message could not be delivered. All later messages about the customer wait as well.
 package struct WaitingCustomer: Hashable, Sendable {
     package let customer: CustomerID
     /// The first event that has not been delivered completely.
@@ -98,7 +97,7 @@ package struct WebhookAttempt: Hashable, Sendable {
     package let at: Instant
     package let milliseconds: Int64
     package let status: Int64?
-    /// Why there is no status, or why the status was not accepted.
+    /// Why no status arrived, or why the status was not accepted.
     package let error: String?
     package let answer: String
     package let replay: ReplayID?

@@ -30,8 +30,8 @@ package struct AttemptEnd: Sendable {
     package var isDelivered: Bool { status.map { (200..<300).contains($0) } ?? false }
 }
 
-/// The body, with each value, its JSON forms and its long words replaced by stars. The long words are covered because a
-/// receiver may repeat a token without the word in front of it.
+/// The body with stars in place of each value, its JSON forms and its long words. The long words
+/// are covered because a receiver may repeat a token without the word before it.
 private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     let words = values.flatMap { value -> [String] in
         [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)

@@ -2,10 +2,10 @@ import Core
 import Outbound
 import Threading
 
-/// The known addresses of a webhook's host. They are looked up on a separate thread, because a name server may take a
-/// long time to answer.
+/// The known addresses of a webhook's host. A separate thread looks them up, because a name server
+/// may take long to answer.
 final class Lookup: Sendable {
-    /// How many milliseconds the result of a lookup stays valid, by whether sending is allowed.
+    /// How many milliseconds a lookup's result stays valid, by whether sending is allowed.
     private static let lifetimes: [Bool: Int64] = [true: 30_000, false: 5000]
 
     struct Found: Sendable {
@@ -20,8 +20,8 @@ final class Lookup: Sendable {
     }
     private let state = Monitor(State())
 
-    /// The result of the lookup; `nil` if there is none yet. In that case, `done` is called once there is a result. The
-    /// old result remains valid during a new lookup, because each socket's address is checked before it connects.
+    /// The result of the lookup; `nil` if it has not arrived. `done` is then called once it has. The old result
+    /// remains valid during a new lookup, because each socket's address is checked before it connects.
     func find(
         _ url: WebhookURL, _ gate: SafeGate, done: @escaping @Sendable () -> Void
     ) -> Found? {
@@ -38,7 +38,7 @@ final class Lookup: Sendable {
                 let obstacle = gate.obstacle(to: url)
                 let lifetime = Lookup.lifetimes[obstacle == nil] ?? 0
                 state.change(wake: .none) { state in
-                    // The webhook's address was changed during the lookup.
+                    // The webhook's address changed during the lookup.
                     if state.asked != url { return }
                     state.asked = nil
                     state.found = Found(

@@ -7,10 +7,10 @@ import Outbound
 /// One message to a receiver: either an event or one of the changes that an event made.
 package struct WebhookMessage: Sendable {
     package let item: FeedItem
-    /// 0 for the event itself, otherwise the number of the change, starting at 1.
+    /// 0 for the event itself, otherwise the number of the change, counted from 1.
     package let part: Int16
 
-    /// The message's id, which is the same for every attempt. It does not contain a dot.
+    /// The message's id, which is the same for every attempt. It contains no dot.
     package var id: String { part == 0 ? item.id : "\(item.id)-\(part)" }
 
     package var type: String {
@@ -94,7 +94,7 @@ package struct MessageForm: Sendable {
     }
 }
 
-/// Makes a text safe for a header by keeping only letters, digits and a few other characters.
+/// Makes a text safe for a header: keeps letters, digits and a few other characters, and encodes the rest.
 private func percentCoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -109,8 +109,8 @@ private func percentCoded(_ text: String) -> String {
 }
 
 extension WebhookSecrets {
-    /// The signatures with all valid keys, newest first. Each key gives two: one with the shared secret and one with
-    /// the private key.
+    /// The signatures with all valid keys, newest first. Each key gives two: one with the shared
+    /// secret and one with the private key.
     func signatures(id: String, time: String, _ body: [UInt8], at now: Instant) -> String {
         let signed = Array("\(id).\(time).".utf8) + body
         return signing(at: now).map { key in

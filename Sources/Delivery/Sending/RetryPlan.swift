@@ -9,8 +9,7 @@ package struct RetryPlan: Sendable {
         pauses = seconds.map { $0 * 1000 }
     }
 
-    /// Parses a list like `5,30,300`; `nil` unless it consists of 1 to 20 numbers of seconds, each of which is at most
-    /// a week.
+    /// Parses a list like `5,30,300`; `nil` unless it consists of 1 to 20 numbers of seconds, each at most a week.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Int64($0) }
         let numbers = parts.compactMap(\.self)

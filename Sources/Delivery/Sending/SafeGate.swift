@@ -28,7 +28,7 @@ package struct SafeGate: Sendable {
             if !rules.allow(address) { return .forbidden(address: address.description) }
             if url.isPlain, !rules.isOpened(address) {
                 return .malformedRequest(
-                    detail: "http is only for addresses that the operator allowed")
+                    detail: "http is only for addresses that the operator has allowed")
             }
         }
         return nil

@@ -19,11 +19,11 @@ extension EvidenceKind {
 }
 
 extension EvidenceKind {
-    /// The kind that `bytes` appear to be; `nil` if they do not look like any kind. A match proves nothing.
+    /// The kind that `bytes` appear to be; `nil` if they look like no kind. A match proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }
-        // An iOS 6 receipt is treated as an app receipt, which leads to a precise refusal.
+        // An iOS 6 receipt counts as an app receipt, which leads to a precise refusal.
         if ReceiptFrame.isTransactionReceipt(bytes) { return .appReceipt }
         if first == UInt8(ascii: "{") { return detectJSON(bytes) }
         if bytes.contains(UInt8(ascii: ".")) { return detectSigned(bytes) }
@@ -48,7 +48,7 @@ extension EvidenceKind {
         return EvidenceKind(ofSigned: members.object)
     }
 
-    /// The store signs every kind with the same certificates, so kinds can be distinguished only by their members.
+    /// Distinguishes the kinds by their members, because the store signs all of them with the same certificates.
     init(ofSigned members: JSONObject) {
         if members["notificationType"] != nil || members["notificationUUID"] != nil {
             self = .notification

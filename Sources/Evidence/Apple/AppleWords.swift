@@ -13,7 +13,7 @@ extension ProductKind {
         }
     }
 
-    /// The number from a receipt. There, zero can also mean "unknown", so it is not treated as a reason.
+    /// The number from a receipt. In a receipt, zero can also mean "unknown", so it is not treated as a reason.
     init?(receiptCode: Int64) {
         switch receiptCode {
         case 1: self = .consumable
@@ -116,7 +116,7 @@ extension RefundReason {
 }
 
 extension Environment {
-    /// Xcode and local test signing count as sandbox. Only an extra root can vouch for them.
+    /// Xcode and local test signing, which count as sandbox. Only an extra root can vouch for them.
     static let localNames = ["Xcode", "LocalTesting"]
 
     init?(appleName: String) {

@@ -53,7 +53,8 @@ struct BERElement {
     let hasLength: Bool
 }
 
-/// Reads consecutive elements of definite or indefinite length. It does not recurse, and never reads beyond its bounds.
+/// Reads consecutive elements of definite or indefinite length. The reader does not recurse, and never reads beyond
+/// its bounds.
 struct BERReader {
     static let depthLimit = 16
 
@@ -128,7 +129,7 @@ struct BERReader {
             if tag & BERTag.constructed == 0 { throw .malformed }
             return Header(tag: tag, contentStart: start + 2, length: nil)
         }
-        // Four octets suffice for any length that a receipt may have, and cannot overflow.
+        // Four octets suffice for any length in a receipt, and cannot overflow.
         let count = Int(first & 0x7F)
         if count > 4 { throw .malformed }
         if end - start - 2 < count { throw .truncated }
@@ -167,7 +168,7 @@ struct BERReader {
 }
 
 extension BERReader {
-    /// The content of a string with that tag, whether it is encoded in one piece or in several.
+    /// The content of a string with that tag, encoded in one piece or in several.
     mutating func string(_ tag: UInt8) throws(BERFault) -> ByteRange {
         try string(next(), tag)
     }

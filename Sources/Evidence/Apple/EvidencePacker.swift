@@ -5,7 +5,7 @@ import Synchronization
 /// Splits evidence into pieces for storage, without verifying anything. Evidence that could not be restored byte for
 /// byte is stored in one piece.
 final class EvidencePacker: Sendable {
-    /// Longer certificates are left in place. Genuine certificates are one to two kilobytes long.
+    /// Longer certificates stay in place. Genuine certificates are one to two kilobytes long.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 
@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three decoded parts of a signed statement; `nil` if the text is not one. Because the base64 decoding is
-    /// strict, encoding the parts again results in the same text.
+    /// The three decoded parts of a signed statement; `nil` for any other text. The base64 decoding
+    /// is strict, so encoding the parts again gives the same text.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// The bytes, with each long quoted string replaced for which `replace` returns a replacement.
+    /// The bytes, with each long quoted string replaced by what `replace` returns for it, if anything.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

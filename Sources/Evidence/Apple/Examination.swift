@@ -27,7 +27,7 @@ package struct Check: Hashable, Sendable {
     package let detail: String
 }
 
-/// A person's question about a piece of evidence. No app has to be configured for it.
+/// A person's question about a piece of evidence. It requires no configured app.
 package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
@@ -42,7 +42,7 @@ package struct EvidenceQuestion: Sendable {
 /// The result of examining evidence for a person: the evidence's statement, and all checks by name.
 package struct Examination: Sendable {
     package let kind: EvidenceKind?
-    /// The statement in the readable part of the evidence, whether or not it is proven.
+    /// The statement in the readable part of the evidence, proven or not.
     package let statement: StoreStatement<Unverified>?
     package let refusal: EvidenceRefusal?
     package let checks: [Check]
@@ -83,8 +83,8 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Throws if there is a more specific reason to refuse the reply than that it was read from a file. In the end,
-    /// replies from files are always refused.
+    /// Throws if the reply can be refused for a more specific reason than that it comes from a
+    /// file. Replies from files are always refused in the end.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()

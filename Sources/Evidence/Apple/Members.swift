@@ -107,7 +107,7 @@ struct Members {
 }
 
 extension Identifier {
-    /// The maximum length of a name given by a store. Actual names have twenty digits.
+    /// The maximum length of a store's name. Actual names have twenty digits.
     private static var storeLimit: Int { 128 }
 
     /// The name. Throws unless it is short enough for the longer ids derived from it.
@@ -118,8 +118,8 @@ extension Identifier {
 }
 
 extension String {
-    /// The text, if Deed can store it. PostgreSQL does not allow U+0000, and a row with that character would break
-    /// every view that reads the row, for all projects.
+    /// The text, if Deed can store it. PostgreSQL does not allow U+0000. In a row, that character
+    /// would break every view of the row, for all projects.
     var writable: String? { utf8.contains(0) ? nil : self }
 }
 

@@ -7,7 +7,7 @@ struct Notification {
     let head: NotificationHead
     let members: Members
     let signedAt: Instant?
-    /// Why a customer requests a refund, if that is what the notification is about.
+    /// Why a customer requests a refund, if the notification is about a refund request.
     let refundReason: RefundReason?
     /// The signed statements inside the notification. Each one is verified separately.
     let inner: [(kind: EvidenceKind, text: String)]
@@ -83,8 +83,8 @@ struct Notification {
             do throws(EvidenceRefusal) {
                 part = try read(kind, text)
             } catch {
-                // The store signed the notification, so it must be stored even if an inner statement has a newer form
-                // that this release cannot read yet.
+                // The store signed the notification, so it must be stored even if an inner
+                // statement has a newer form that this release cannot read.
                 guard error.isOfUnknownForm else { throw .inside(kind, error) }
                 contents.unread.append(kind)
                 continue
@@ -99,8 +99,8 @@ struct Notification {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// Adds facts about the inner transaction or account that only the type of the notification states. For other
-    /// types, the inner statements state them more precisely.
+    /// Adds facts about the inner transaction or account that only the notification's type states.
+    /// For other types, the inner statements are more precise.
     private func addNews(to facts: inout Facts, signedAt: Instant) {
         guard let id = try? NewsID(head.id) else { return }
         let stage: RefundFact.Stage? =
@@ -124,7 +124,7 @@ struct Notification {
         }
     }
 
-    /// The notification's statement, whether or not it is proven.
+    /// The notification's statement, proven or not.
     static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let notification = try Notification(SignedJSON(signedPart(of: bytes)).members())
         return try notification.statement {

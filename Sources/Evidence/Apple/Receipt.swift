@@ -68,7 +68,7 @@ private struct Attributes {
         values.first { $0.number == number }?.value
     }
 
-    /// Reads the ASN.1 value of an attribute. There must be exactly one.
+    /// Reads the ASN.1 value of an attribute. There must be exactly one value.
     private func value<Value>(
         _ number: Int64, _ read: (inout BERReader) throws(BERFault) -> Value
     ) throws(EvidenceRefusal) -> Value? {
@@ -132,7 +132,7 @@ struct Receipt {
     let statement: StoreStatement<Unverified>
     private let opaque: ByteRange
     private let deviceHash: ByteRange
-    /// The bundle id with its ASN.1 header, which is what the device hash covers.
+    /// The bundle id with its ASN.1 header, which the device hash covers.
     private let encodedBundleID: ByteRange
 
     init(content: ByteRange) throws(EvidenceRefusal) {
@@ -190,8 +190,8 @@ private struct FactOrigin {
 }
 
 extension TransactionFact {
-    /// The dates in a receipt may be in any order, and cancellations may be missing from it, so no conclusions are
-    /// drawn from either.
+    /// The dates in a receipt may be in any order, and a receipt may lack cancellations, so neither
+    /// allows any conclusion.
     fileprivate init(
         receipt purchase: Attributes, _ origin: FactOrigin
     ) throws(EvidenceRefusal) {
@@ -216,7 +216,7 @@ extension TransactionFact {
             self.quantity = quantity
         }
         revocation = try purchase.instant(Attribute.cancelled).map(Revocation.init(at:))
-        // The sandbox writes zero if it does not know the number.
+        // The sandbox writes zero for an unknown number.
         lineItem = try purchase.integer(Attribute.lineItem).flatMap { $0 == 0 ? nil : String($0) }
         offer = try purchase.offer()
     }
@@ -250,7 +250,7 @@ extension ReceiptFrame {
 }
 
 extension Verifier {
-    /// Since 25 January 2025, the store signs every receipt entirely with SHA-256.
+    /// The end of SHA-1. Since 25 January 2025, the store signs every receipt entirely with SHA-256.
     private static let endOfSHA1 = Instant(milliseconds: 1_737_763_200_000)
 
     func verifyReceipt(

@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// The outer frame of a receipt: the signed content, the signature, and the attached certificates. This does not verify
-/// anything or parse the certificates.
+/// The outer frame of a receipt: the signed content, the signature, and the attached certificates.
+/// Verifies nothing, and does not parse the certificates.
 struct ReceiptFrame {
     static let certificateLimit = 8
 
@@ -32,7 +32,7 @@ struct ReceiptFrame {
         }
     }
 
-    /// The receipt in binary form, whether it was given in base64 or in binary form.
+    /// The receipt in binary form, given in base64 or in binary form.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
@@ -120,7 +120,7 @@ struct ReceiptFrame {
         try name.requireEnd()
         let digest = try algorithm(&info, binary, OID.digests)
         let attributes = try info.nextIf(BERTag.context(0))
-        // The digest of the attributes is computed over their DER form, in which every length is stated.
+        // The digest of the attributes covers their DER form, in which every length is stated.
         if attributes?.hasLength == false { throw BERFault.malformed }
         let signature = try algorithm(&info, binary, OID.signatures)
         let usesPlainName = signature == nil
@@ -136,7 +136,7 @@ struct ReceiptFrame {
             attributes: attributes.map { ByteRange(binary, $0.content) }, signature: value)
     }
 
-    /// The digest that is part of an algorithm; `nil` if there is none, as in plain RSA.
+    /// The digest that is part of an algorithm; `nil` if the algorithm has none, like plain RSA.
     private static func algorithm(
         _ reader: inout BERReader, _ binary: [UInt8],
         _ known: [([UInt8], DigestAlgorithm?)]

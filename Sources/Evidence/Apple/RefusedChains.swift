@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Refused certificate chains, recognized by the digest of their header. A chain stays refused whatever the signing
-/// time is.
+/// Refused certificate chains, recognized by the digest of their header. A chain stays refused
+/// whatever the signing time.
 final class RefusedChains: Sendable {
     private let known = Mutex<[[UInt8]: EvidenceRefusal]>([:])
     private let limit: Int
@@ -14,8 +14,7 @@ final class RefusedChains: Sendable {
         known.withLock { $0[header] }
     }
 
-    /// Remembers a refusal. When the set is full, it is cleared first. A separate limit bounds how often chains are
-    /// checked again.
+    /// Remembers a refusal. A full set is cleared first. A separate limit bounds how often chains are checked again.
     func remember(_ refusal: EvidenceRefusal, of header: [UInt8]) {
         known.withLock { known in
             if known.count >= limit { known = [:] }

@@ -13,21 +13,21 @@ package enum ReplyVerdict: Hashable, Sendable {
     /// The meaning of a status. For internal errors, the reply's own `is-retryable` decides.
     package init(status: Int64, isRetryable: Bool) {
         switch status {
-        // An iOS 6 receipt with status 21006 is genuine as well, but its subscription has expired.
+        // An iOS 6 receipt with status 21006 is also genuine, but its subscription has expired.
         case 0, 21006: self = .valid
-        // Apple gives the answer "The request was not a POST" even to a POST, so it says nothing about the receipt.
+        // Apple answers "The request was not a POST" even to a POST, so this says nothing about the receipt.
         case 21000: self = .tryLater
         // Either the receipt is malformed, or the store has a temporary fault. The caller gives up after a few tries.
         case 21001, 21002: self = .tryLater
         case 21003: self = .refused
-        // The shared secret is wrong. The evidence waits until an operator corrects the secret.
+        // The shared secret is wrong. The evidence waits until an operator corrects it.
         case 21004, 21005: self = .tryLater
         case 21007: self = .otherEnvironment(.sandbox)
         case 21008: self = .otherEnvironment(.production)
         case 21009: self = .tryLater
         case 21010: self = .refused
         case 21100...21199: self = isRetryable ? .tryLater : .refused
-        // If the status is not documented, Deed keeps the receipt.
+        // Deed keeps a receipt with an undocumented status.
         default: self = .tryLater
         }
     }

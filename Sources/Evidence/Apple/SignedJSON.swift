@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// The three parts of a JSON Web Signature in compact form, none of which is verified.
+/// The three parts of a JSON Web Signature in compact form, none of them verified.
 struct SignedJSON {
     private static let headerLimit = 64 << 10
     static let dot = UInt8(ascii: ".")
@@ -12,7 +12,7 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    /// Finds the parts. `headerCount` is the length of the header, if it is already known.
+    /// Finds the parts. `headerCount` is the length of the header, if already known.
     init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
         guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
             let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,
@@ -24,13 +24,13 @@ struct SignedJSON {
         signature = second + 1..<bytes.count
     }
 
-    /// The payload's members, whether or not they are proven.
+    /// The payload's members, proven or not.
     func members() throws(EvidenceRefusal) -> Members {
         try Members(decode(payload))
     }
 
-    /// The certificates in the header: the signer's and its issuer's. The third certificate is the sender's root, which
-    /// Deed does not read. Evidence signed locally by Xcode has a single, self-signed certificate.
+    /// The certificates in the header: the signer's and its issuer's. The third certificate is the sender's
+    /// root, which Deed does not read. Evidence that Xcode signs locally has a single, self-signed certificate.
     func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -136,7 +136,7 @@ extension Verifier {
         }
     }
 
-    /// What is known about the signer of a statement before the statement is read.
+    /// What is known about a statement's signer before the statement is read.
     package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }
@@ -155,7 +155,7 @@ extension Verifier {
         }
     }
 
-    /// Verifies a transaction, renewal info or app transaction that does not come inside a notification.
+    /// Verifies a transaction, renewal info or app transaction outside a notification.
     func verifySigned(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

@@ -44,7 +44,7 @@ package final class Verifier: StoreEvidence {
         packer.pack(bytes, as: kind)
     }
 
-    /// The statement in the bytes, whether or not it is proven. This is for people who investigate a refusal.
+    /// The statement in the bytes, proven or not, for people who investigate a refusal.
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
@@ -63,7 +63,7 @@ package final class Verifier: StoreEvidence {
         }
     }
 
-    /// The app and the environment that the bytes name, whether or not they are proven. For a notification, only the
+    /// The app and the environment that the bytes name, proven or not. For a notification, only the
     /// outer statement is read.
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind

@@ -44,8 +44,7 @@ struct VerifyReceiptReply {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    /// `host` is the environment of the host that answered. It is needed because replies for iOS 6 receipts do not name
-    /// one.
+    /// `host` is the environment of the host that answered. It is needed because replies for iOS 6 receipts name none.
     func statement(
         rank: Rank, host: Environment? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -75,7 +74,7 @@ struct VerifyReceiptReply {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// All transactions, each one once. Those in `latest_receipt_info` come first because they have more members.
+    /// All transactions, without duplicates. Those in `latest_receipt_info` come first because they have more members.
     private func transactions(
         _ receipt: Members, _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> [TransactionFact] {

@@ -2,8 +2,8 @@ internal import Core
 internal import Crypto
 
 extension StoreStatement where Trust == Unverified {
-    /// If Xcode signed the statement, gives its transactions names that are unique to the developer's machine
-    /// (docs/decisions/xcode.md). The names contain whole seconds because receipts are no more precise than that.
+    /// Gives the transactions in a statement from Xcode names that are unique to the developer's machine
+    /// (docs/decisions/xcode.md). The names contain whole seconds because receipts are no more precise.
     func named(
         by signer: () throws(EvidenceRefusal) -> Certificate
     ) throws(EvidenceRefusal) -> Self {
@@ -18,8 +18,8 @@ extension StoreStatement where Trust == Unverified {
                 throw .invalidMember("transactionId")
             }
         }
-        // All statements from one machine name the same account. Only an app transaction could say when the app was
-        // installed there, so accounts are distinguished by the certificate alone.
+        // All statements from one machine name the same account. Only an app transaction could say
+        // when the app was installed there, so the certificate alone distinguishes accounts.
         func account(_ id: AppTransactionID?) throws(EvidenceRefusal) -> AppTransactionID? {
             do {
                 return try id.map { try AppTransactionID(ofXcode: $0, signer: mark) }

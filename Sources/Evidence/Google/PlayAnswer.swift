@@ -2,8 +2,8 @@ package import Core
 internal import Crypto
 internal import JSON
 
-/// An answer from Google Play together with its question, in the form in which Deed stores both. The answer itself does
-/// not name the package or the token.
+/// An answer from Google Play with its question, in the form in which Deed stores both. The answer
+/// itself names neither the package nor the token.
 package struct PlayAnswer: Hashable, Sendable {
     package let kind: EvidenceKind
     /// The exact bytes of the answer.
@@ -14,7 +14,7 @@ package struct PlayAnswer: Hashable, Sendable {
     package let product: ProductID?
     /// The id of the chain of tokens; `nil` if the chain starts with this token.
     package let root: TransactionID?
-    /// The time on our clock before the question was sent.
+    /// The instant on our clock before the question was sent.
     package let readAt: Instant
 
     package init(
@@ -69,8 +69,7 @@ package struct PlayAnswer: Hashable, Sendable {
 }
 
 extension TransactionID {
-    /// The id of a purchase that begins with the given token. The token itself is sensitive, and may be too long for an
-    /// id.
+    /// The id of a purchase that begins with the given token. A token is sensitive, and may be too long for an id.
     package init(playToken token: String) {
         let digest = SHA256.digest(Array(token.utf8)).bytes
         self.init(digits: Array(digest.prefix(16)).hexDigits)
@@ -114,6 +113,6 @@ extension PlayMembers {
         return id
     }
 
-    /// The text of a member, without the usual checks: it may contain anything, because it is parsed separately.
+    /// The text of a member, without the usual checks. It may contain anything, because it is parsed separately.
     func verbatim(_ member: String) -> String? { object[member]?.string }
 }

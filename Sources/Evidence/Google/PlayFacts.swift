@@ -79,7 +79,7 @@ extension Reading {
 }
 
 extension PlaySubscriptionStatement {
-    /// `nil` until the purchase has been paid for.
+    /// The reading; `nil` until the purchase has been paid for.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         guard let state = readState else { return nil }
         var items: [Reading.Item] = []
@@ -133,8 +133,8 @@ extension PlaySubscriptionStatement.Cancellation {
 }
 
 extension [Reading.Item] {
-    /// If exactly one owned item does not renew and exactly one product is not owned yet, notes that product as the
-    /// item's next one.
+    /// The items. If exactly one owned item does not renew and exactly one product is not owned
+    /// yet, that product is the item's next one.
     fileprivate var showingWhatComes: [Reading.Item] {
         let waiting = filter { !$0.isOwned && $0.willRenew }
         guard waiting.count == 1, let next = waiting.first?.product else { return self }
@@ -227,7 +227,7 @@ extension PriceConsent {
 }
 
 extension PlayPurchaseStatement {
-    /// `nil` until the purchase has been paid for, which may never happen.
+    /// The reading; `nil` until the purchase has been paid for, which may never happen.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         let state: Reading.State
         switch self.state {

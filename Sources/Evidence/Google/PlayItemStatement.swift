@@ -32,7 +32,7 @@ package struct PlayItemStatement: Hashable, Sendable {
     package let offer: String?
     package let offerTags: [String]
     package let plan: Plan
-    /// `nil` for example while a change is pending.
+    /// When the item expires; `nil`, for example, during a pending change.
     package let expiresAt: Instant?
     /// The latest paid order; `nil` if the customer does not own the item yet.
     package let order: String?
@@ -73,7 +73,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let initialPayments: Int64
         package let paymentsLeft: Int64
         package let laterPayments: Int64?
-        /// Whether the customer has cancelled although the commitment is still running.
+        /// Whether the customer has cancelled during the commitment.
         package let endsWithCommitment: Bool
     }
 
@@ -83,7 +83,7 @@ package struct PlayRenewal: Hashable, Sendable {
         package let deadline: Instant?
     }
 
-    /// `false` if the member is missing.
+    /// Whether the item renews; `false` if the member is missing.
     package let renews: Bool
     package let price: PlayMoney?
     package let change: PriceChange?

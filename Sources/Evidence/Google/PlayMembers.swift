@@ -1,8 +1,8 @@
 internal import Core
 internal import JSON
 
-/// Reads members in Google Play's answers by their path. If Google leaves out a member, it has its default value. Whole
-/// numbers may be strings, because protocol buffers write 64-bit numbers that way.
+/// Reads members in Google Play's answers by their path. A member that Google leaves out has its
+/// default value. Whole numbers may be strings, because protocol buffers write 64-bit numbers that way.
 struct PlayMembers {
     let object: JSONObject
     private let path: String

@@ -16,8 +16,8 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         package let option: String?
         package let offer: String?
         package let quantity: Int64
-        /// The quantity that can still be refunded; `nil` if it is not stated. Google also leaves out zeros, so a
-        /// missing value alone does not mean that anything was refunded.
+        /// The quantity that can still be refunded; `nil` if not stated. Google also leaves out
+        /// zeros, so a missing value alone does not mean that anything was refunded.
         package let refundableQuantity: Int64?
         package let isConsumed: Bool
         /// Whether the right expires.
@@ -30,7 +30,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
     package let items: [Item]
     /// When the purchase was paid for; `nil` until then.
     package let purchasedAt: Instant?
-    /// The order. It may be missing for test purchases and promotions.
+    /// The order, which may be missing for test purchases and promotions.
     package let order: String?
     package let accounts: PlayAccounts?
     package let isAcknowledged: Bool
@@ -57,7 +57,7 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         region = try members.text("regionCode")
     }
 
-    /// Reads an answer to `purchases.products.get`. Such an answer may lack the name of its product.
+    /// Reads an answer to `purchases.products.get`, which may lack the name of its product.
     package init(oldAnswer: [UInt8], about product: String) throws(EvidenceRefusal) {
         let members = try PlayMembers(oldAnswer)
         if let number = try members.integer("purchaseState") {

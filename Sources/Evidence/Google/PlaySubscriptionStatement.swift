@@ -36,7 +36,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
     /// The token of the purchase that this one continues.
     package let linkedToken: String?
     package let accounts: PlayAccounts?
-    /// Google no longer states this once the purchase is acknowledged.
+    /// The purchase to which the customer comes back. Google no longer states it once the purchase is acknowledged.
     package let comesBack: Return?
     package let cancellation: Cancellation?
     package let resumesAt: Instant?
@@ -47,7 +47,7 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
     package let entityTag: String?
     package let region: String?
 
-    /// More than the largest number of items that a purchase can have.
+    /// Far above the largest number of items in a purchase.
     static let itemLimit = 200
 
     /// Reads an answer to `purchases.subscriptionsv2.get`.
@@ -93,7 +93,7 @@ extension PlaySubscriptionStatement.State {
 }
 
 extension PlaySubscriptionStatement.Cancellation {
-    /// Also `nil` if this release does not know the reason.
+    /// Why the subscription ended; `nil` also if this release does not know the reason.
     fileprivate init?(_ members: PlayMembers?) throws(EvidenceRefusal) {
         guard let members else { return nil }
         if let user = try members.members("userInitiatedCancellation") {

@@ -44,7 +44,7 @@ extension StoreEvidence {
     private func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, _ filed: FiledEvidence
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
-        // Evidence that does not name an app was stored under its companion's app. The event must name the same app.
+        // Evidence that names no app was stored under its companion's app. The event must name the same app.
         let companion = kind.namesApp ? nil : filed.app.flatMap { try? AppID($0) }
         let app = try Self.read(
             bytes, as: kind, rank: .clientTransaction, companion: companion

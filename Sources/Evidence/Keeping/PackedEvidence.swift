@@ -4,11 +4,11 @@ internal import Crypto
 /// Evidence in its stored form: the content without certificates, and the certificates that were removed from it.
 ///
 /// The content is a sequence of pieces. Each piece has a mark and data: literal bytes, the number of a certificate to
-/// insert in DER or in base64, or pieces to insert as base64url. In this way, the parts of a signed statement are
-/// stored decoded, including those of statements inside another one.
+/// insert in DER or in base64, or pieces to insert as base64url. The parts of a signed statement are thus stored
+/// decoded, including those of statements inside another one.
 package struct PackedEvidence: Hashable, Sendable {
     package let content: [UInt8]
-    /// The certificates, each one included once.
+    /// The certificates, without duplicates.
     package let certificates: [KeptCertificate]
 
     package init(content: [UInt8], certificates: [KeptCertificate]) {
@@ -93,9 +93,9 @@ private struct PieceWriter {
     }
 }
 
-/// Joins pieces. None of the bytes that it reads are trusted.
+/// Joins pieces. Trusts none of the bytes that it reads.
 private struct PieceReader {
-    /// A statement inside another statement needs a depth of three.
+    /// The maximum depth. A statement inside another statement needs three levels.
     private static let depthLimit = 4
 
     let content: [UInt8]

@@ -2,7 +2,7 @@ package import Core
 internal import Crypto
 package import Telemetry
 
-/// Proves evidence that is to be recorded, and prepares it for storage.
+/// Proves evidence before it is recorded, and prepares it for storage.
 ///
 /// Evidence that was accepted recently is recognized by its digest. Its signatures are not verified again, but the
 /// terms are checked again because they may have changed.
@@ -68,7 +68,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without its transport wrapping, so that it need not be unwrapped and hashed again in a later step.
+    /// The evidence without its transport wrapping, so that no later step has to unwrap and hash it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -79,7 +79,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What the evidence says about itself, whether or not it is proven.
+    /// What the evidence says about itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -149,7 +149,7 @@ private struct ProofMeasures: Sendable {
 
     init(_ metrics: Metrics, _ kinds: [EvidenceKind]) {
         known = metrics.counter(
-            "deed_evidence_known_total", "Evidence that was believed before.")
+            "deed_evidence_known_total", "Evidence that Deed had already believed.")
         unread = metrics.counter(
             "deed_evidence_unread_total",
             "Believed evidence with a part or a state that this release cannot read.")

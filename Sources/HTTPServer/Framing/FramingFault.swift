@@ -1,4 +1,4 @@
-/// The reason why it is unclear where a request ends or what it means.
+/// Why it is unclear where a request ends or what it means.
 package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case malformedRequestLine
     case malformedHeader

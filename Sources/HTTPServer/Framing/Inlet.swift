@@ -4,7 +4,7 @@ import Glibc
 /// Passes a connection's bytes from its socket to the library that parses them.
 ///
 /// The library receives only complete heads with clear framing. Anything else looks to the library like the end of the
-/// request. It then asks for the answer, which is based on `fault`.
+/// request. The library then asks for the answer, which is based on `fault`.
 ///
 /// Used only by the thread that serves the connection.
 struct Inlet {
@@ -12,7 +12,7 @@ struct Inlet {
     private(set) var fault: FramingFault?
     /// The number of requests passed on, including the one that stands for a fault.
     var heads: Int { guardian.heads }
-    /// Whether part of the head of a request has arrived.
+    /// Whether part of a request's head has arrived.
     var isHoldingHead: Bool { guardian.isBetweenRequests && !held.isEmpty }
 
     private var guardian = RequestGuard()
@@ -25,12 +25,12 @@ struct Inlet {
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// How many bytes are read and discarded on a faulty connection. If unread bytes remained, the client might never
-    /// see the end of its answer.
+    /// How many bytes are read and discarded on a faulty connection. With unread bytes, the client
+    /// might never see the end of its answer.
     private static let dropped = 1 << 20
 
-    /// Returns what `recv` would return. To the library, a partly filled buffer means that no more data is available,
-    /// so no checked bytes may be left over in that case.
+    /// Returns what `recv` would return. To the library, a partly filled buffer means that no more
+    /// data is available. In that case, no checked bytes may be left over.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -55,7 +55,7 @@ struct Inlet {
         }
     }
 
-    /// Reads directly into the library's buffer, since most requests arrive in one piece.
+    /// Reads directly into the library's buffer, because most requests arrive in one piece.
     private mutating func directly(
         _ buffer: UnsafeMutableRawBufferPointer, _ source: UnsafePointer<receive_source>
     ) -> Int? {

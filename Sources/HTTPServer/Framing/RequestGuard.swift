@@ -7,8 +7,8 @@ import Glibc
 struct RequestGuard {
     /// How many of the checked bytes may be passed on.
     struct Verdict: Equatable {
-        /// The number of bytes, counted from the start. The remaining bytes must be checked again together with those
-        /// that follow.
+        /// The number of bytes, counted from the start. The remaining bytes must be checked again
+        /// together with later ones.
         var clean: Int
         var fault: FramingFault?
     }
@@ -30,7 +30,7 @@ struct RequestGuard {
     /// Whether the bytes so far end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Checks bytes. Bytes that an earlier verdict called clean must not be passed again.
+    /// Checks bytes. Do not pass bytes again that were found clean before.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -46,7 +46,7 @@ struct RequestGuard {
         }
     }
 
-    /// Bytes that make the library see the end of the request and ask for the answer. Call this only after a fault.
+    /// Bytes that make the library see the end of the request and ask for the answer. For use only after a fault.
     mutating func close() -> StaticString {
         defer { phase = .over }
         switch phase {
@@ -60,7 +60,7 @@ struct RequestGuard {
         }
     }
 
-    /// How many of the bytes belong to the current phase; 0 if more bytes are needed to decide.
+    /// How many of the bytes belong to the current phase; 0 if the decision needs more bytes.
     private mutating func step(_ bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int {
         switch phase {
         case .head:
@@ -86,7 +86,7 @@ struct RequestGuard {
             phase = count == left ? .chunkEnd : .chunk(left: left - count)
             return count
         case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
-        // Header fields after the body could contradict those in front of it.
+        // Header fields after the body could contradict those before it.
         case .lastLine: return try lineEnd(bytes, then: .head)
         case .over: return bytes.count
         }

@@ -22,8 +22,8 @@ struct RequestHead {
     private var position = 0
     private var checked = 0
 
-    /// The library keeps a head, and everything that it parses from the head, in one block of memory. The head of the
-    /// answer needs some of that block.
+    /// The limit on `cost`. The library keeps a head, and everything that it parses from it, in one
+    /// block of memory. The head of the answer needs some of that block.
     static let costLimit = Server.memoryPerConnection - (2 << 10)
     private static let fieldCost = 64
     private static let methodLimit = 32
@@ -59,7 +59,7 @@ struct RequestHead {
         }
     }
 
-    /// Checks an incomplete line, which may already be invalid and may never be completed.
+    /// Checks an incomplete line. It may already be invalid, and may never be completed.
     private mutating func lookAtPart(_ part: UnsafeRawBufferPointer) throws(FramingFault) {
         if cost + part.count > RequestHead.costLimit {
             throw isLineSeen ? .headTooLarge : .targetTooLong
@@ -109,7 +109,7 @@ struct RequestHead {
         isLineSeen = true
     }
 
-    /// The preface of a later HTTP version has a target that is invalid here.
+    /// The fault in the first line. The preface of a later HTTP version has a target that is invalid here.
     private func fault(
         ofTargetIn line: UnsafeRawBufferPointer, from start: Int
     ) -> FramingFault {
@@ -149,8 +149,8 @@ struct RequestHead {
             // The library copies this value and splits it at both of these characters.
             let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        // For these two headers, the library keeps trailing blanks and then fails to recognize the length or the
-        // coding.
+        // For these two headers, the library keeps trailing blanks and then does not recognize the
+        // length or the coding.
         case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
         case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
         default: break
@@ -201,8 +201,8 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether everything from `start` is allowed in a header's value. Because there is no early exit, the compiler can
-    /// process many bytes at once.
+    /// Whether everything from `start` is allowed in a header's value. Without an early exit, the
+    /// compiler can process many bytes at once.
     fileprivate func isText(from start: Int) -> Bool {
         var strange: UInt8 = 0
         for place in start..<count {

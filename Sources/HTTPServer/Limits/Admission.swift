@@ -1,10 +1,10 @@
 /// A group of callers with its own queue and workers, so that a crowd in one room does not block the others.
 package enum Room: Sendable, CaseIterable {
-    /// For callers with a key.
+    /// The room for callers with a key.
     case known
-    /// For callers without a key whose evidence was signed by a recently trusted signer.
+    /// The room for callers without a key whose evidence has a recently trusted signer.
     case proven
-    /// For all other callers.
+    /// The room for all other callers.
     case strangers
 }
 
@@ -14,7 +14,7 @@ package enum Admission: Sendable {
     case body(limit: Int, Room)
     /// The body is discarded, and this is the answer.
     case refused(Response)
-    /// The decision takes a while, so it is made by a worker in the strangers' room.
+    /// A worker in the strangers' room decides, because the decision takes a while.
     case asking(@Sendable () -> Admission)
 }
 
@@ -46,7 +46,7 @@ struct Shares<Holder: Hashable> {
 /// The number of connections from each address and each network.
 struct ConnectionShares {
     enum Standing { case fine, closed }
-    /// How many connections above an address's limit get an answer. Any further ones are closed without one.
+    /// How many connections above an address's limit get an answer. Further ones are closed without one.
     private static let headroom = 16
     private var addresses = Shares<ClientAddress>()
     private var networks = Shares<ClientNetwork>()
@@ -59,7 +59,7 @@ struct ConnectionShares {
         return .fine
     }
 
-    /// A network may have twice as many connections as one address.
+    /// Whether the client has too many connections. A network may have twice as many as one address.
     func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
         addresses.held(by: client) > limit || networks.held(by: client.network) > 2 * limit
     }

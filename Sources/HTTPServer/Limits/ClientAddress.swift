@@ -1,7 +1,7 @@
 import Glibc
 
-/// A client's address on the network. Of an IPv6 address, only the first 56 bits are used, the size of an ordinary
-/// line, because clients can choose the other bits freely.
+/// A client's address on the network. Of an IPv6 address, only the first 56 bits count, the size of
+/// an ordinary line, because clients can choose the other bits freely.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// The bytes in network order. An IPv4 address is stored as an IPv6 one.
     fileprivate let bytes: [UInt8]
@@ -99,8 +99,7 @@ package struct TrustedProxies: Sendable {
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
-    /// The headers in which proxies name their clients. A proxy must not pass on either of them as written by its
-    /// client.
+    /// The headers in which proxies name their clients. A proxy must pass on neither of them as written by its client.
     package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
         "X-Forwarded-For", "Forwarded"
     )
@@ -162,15 +161,15 @@ struct Origin: Sendable {
         isProxy = proxies.contains(peer)
     }
 
-    /// A proxy names its client. If a request from this machine does not name one, it came from another program, even
-    /// if a proxy runs on this machine.
+    /// How a request arrived. A proxy names its client. A request from this machine without a named
+    /// client came from another program, even if a proxy runs on this machine.
     func way(isForwarded: Bool) -> RequestWay {
         if isProxy, isForwarded || !peer.isOnLoopback { return .proxy }
         return peer.isOnLoopback ? .thisMachine : .network
     }
 
-    /// The client behind the proxy, according to both headers. A proxy sets one of them and may pass on the other as
-    /// written by the client, so neither is used if they disagree.
+    /// The client behind the proxy, according to both headers. A proxy sets one of them and may
+    /// pass on the other as written by the client. If they disagree, neither is used.
     func client(forwardedFor: [String], forwarded: [String]) -> ClientAddress {
         guard isProxy else { return peer }
         let stated = [Origin.entries(of: forwardedFor), Origin.hosts(in: forwarded)]
@@ -179,7 +178,8 @@ struct Origin: Sendable {
         return first
     }
 
-    /// Only the last entry was added by the proxy itself. In a chain of proxies, each one names the one before it.
+    /// The client in the last entry, which the proxy itself added. In a chain of proxies, each one names the one
+    /// before it.
     private func client(last entries: [String]) -> ClientAddress {
         var client = peer
         for text in entries.reversed() {

@@ -3,6 +3,7 @@ import JSON
 package import Ledger
 package import Telemetry
 import Threading
+import Wording
 
 /// Runs jobs as long as the service is up, each on its own threads.
 package final class Runner: Sendable {
@@ -61,9 +62,9 @@ private final class Worker: Sendable {
         /// For each thread, the value of `hurries` at the start of its last round if that round found no more work; -1
         /// while the thread is working.
         var idleSince: [Int]
-        /// The reason that was logged last. It is not logged again at every run.
+        /// The reason that was logged last, which is not logged again at every run.
         var reason: String?
-        /// The workers of jobs that this job keeps running, and of jobs that are about to end.
+        /// The workers of jobs that this job keeps running, and of jobs that will soon end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }
@@ -75,7 +76,7 @@ private final class Worker: Sendable {
     private let turns: Turns
     private let makeTurns: @Sendable (Job) -> Turns
     private let log: Log
-    /// `nil` for jobs that another job keeps running, because there may be many of them.
+    /// `nil` for jobs that another job keeps running, because they may be numerous.
     private let measures: JobMeasures?
     private let state: Monitor<State>
 
@@ -111,7 +112,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs these jobs and ends any others that were kept running. It does not wait for those to become idle.
+    /// Runs these jobs and ends any others that were kept running. Does not wait for the latter to become idle.
     private func keep(_ jobs: [Job]) {
         let wanted = Set(jobs.map(\.name))
         let new = jobs.map { Worker($0, log: log, measures: nil, turns: makeTurns) }
@@ -215,11 +216,11 @@ private final class Worker: Sendable {
             ?? false
     }
 
-    /// Logs the fault. `puzzle` is the fault that has occurred repeatedly although others can use the database.
+    /// Logs the fault. `puzzle` is the fault that keeps occurring although others can use the database.
     private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
         // The database watch reports an unreachable database. A busy database is busy only for a moment.
         if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
-        let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.sentence
+        let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.withRemedy
         let isNew = state.change(wake: .none) { state in
             defer { state.reason = reason }
             return state.reason != reason
@@ -238,10 +239,10 @@ extension Fault {
     /// The message to operators if the same work fails every time although the database is usable.
     fileprivate func sentence(although puzzle: String) -> String {
         guard case .unavailable = self else {
-            return "\(sentence) It happened three times in a row."
+            return "\(withRemedy) It happened three times in a row."
         }
         return
-            "The database can be used, but this job's requests to it failed three times in a row: a stream "
-            + "or a table may be too large to be read in time. The last such fault: \(puzzle)"
+            "The database works, but this job's requests to it failed three times in a row: a stream "
+            + "or a table may be too large to read in time. The last fault: \(puzzle)"
     }
 }

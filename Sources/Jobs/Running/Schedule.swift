@@ -2,17 +2,18 @@ package import Core
 
 /// When a job runs.
 package enum Schedule: Sendable {
-    /// On every instance, the given number of milliseconds after the previous run.
+    /// The job runs on every instance, this many milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// On one instance at a time, the given number of milliseconds after the previous run, regardless of Deed's clock.
+    /// The job runs on one instance at a time, this many milliseconds after the previous run, whatever Deed's clock
+    /// says.
     case alone(milliseconds: Int64)
-    /// On one instance at a time, once in the given number of milliseconds on Deed's clock.
+    /// The job runs on one instance at a time, once in this many milliseconds on Deed's clock.
     case once(milliseconds: Int64)
-    /// On one instance at a time, once a day.
+    /// The job runs on one instance at a time, once a day.
     case daily(TimeOfDay)
 
-    /// When the next run is due, for a job that only one instance runs at a time. If the job has never run, the time
-    /// counts from when this instance first knew of the job.
+    /// When the next run of a job that only one instance runs at a time is due. For a job that has
+    /// never run, the time counts from when this instance first knew of it.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
@@ -33,7 +34,7 @@ package enum Schedule: Sendable {
         }
     }
 
-    /// The time between checks. It is short because Deed's clock may be moved and other instances may die.
+    /// The time between checks. It is short because Deed's clock may move and other instances may die.
     private static let look: Int64 = 5000
 }
 

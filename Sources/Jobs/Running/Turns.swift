@@ -14,9 +14,9 @@ final class Turns: Sendable {
     }
 
     private struct State {
-        /// There is no need to query the database before this instant.
+        /// The instant before which a query to the database is unnecessary.
         var due = Instant.distantPast
-        /// When to run again because the last run requested it, if that is earlier than scheduled.
+        /// When to run again because the last run asked for it, if that is before the scheduled time.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -64,7 +64,7 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
-    /// The fault that occurred although the database is usable; `nil` while the database is not usable.
+    /// A fault with another cause than the database; `nil` while the database is unavailable.
     var puzzle: String? { ledger.puzzle }
 
     /// Returns the turn after a failed run.

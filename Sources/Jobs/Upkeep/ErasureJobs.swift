@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Erases what an interrupted instance has left behind of erased customers.
+    /// Erases data of erased customers that an interrupted instance has left behind.
     package static func emptying(_ erasures: any ErasureLog, log: Log) -> Job {
         Job("emptying", .everywhere(milliseconds: 2000), urgency: .patient) { run throws(Fault) in
             var fault: Fault?

@@ -7,8 +7,6 @@ import Threading
 /// Deletes old data that is no longer needed.
 package struct Forgetting: Sendable {
     private static let hour: Int64 = 3_600_000
-    /// The minimum pause after a page, in milliseconds.
-    private static let shortestRest: Int64 = 10
     private let ledger: Ledger
     private let age: CalendarDuration
     private let machineClock: @Sendable () -> Instant
@@ -45,15 +43,15 @@ package struct Forgetting: Sendable {
 
     private func end(of now: Instant) -> Instant { age.start(before: now) }
 
-    /// Continues where the previous run was stopped. If two instances delete the same page at once, it is deleted only
-    /// once.
+    /// Deletes old data, starting where the previous run was stopped. If two instances delete the
+    /// same page at once, it is deleted only once.
     private func forget(_ run: Run) throws(Fault) -> Job.Next {
         // Some of the instants are from Deed's clock, and others from a machine's clock.
         let end = end(of: min(run.startedAt, machineClock()))
         for what in OldRows.allCases {
             var count: Int64 = 0
             defer { tell(what.rawValue, Int(count), rows[what]) }
-            try forEachPage(of: run) { () throws(Fault) in
+            try run.forEachPage { () throws(Fault) in
                 let page = try ledger.forget(what, before: end)
                 count += page.count
                 return !page.isLast
@@ -67,7 +65,7 @@ package struct Forgetting: Sendable {
         var count: Int64 = 0
         var place = try ledger.evidenceForgottenUntil()
         defer { tell("evidence", Int(count), evidence) }
-        try forEachPage(of: run) { () throws(Fault) in
+        try run.forEachPage { () throws(Fault) in
             switch try ledger.forgetEvidence(after: place, before: end) {
             case .none, .busy: return false
             case .passed(let reached, let gone):
@@ -76,17 +74,6 @@ package struct Forgetting: Sendable {
                 try ledger.noteEvidenceForgotten(until: reached)
                 return true
             }
-        }
-    }
-
-    /// Pauses for as long as each page took, because other work has priority.
-    private func forEachPage(
-        of run: Run, _ page: () throws(Fault) -> Bool
-    ) throws(Fault) {
-        while run.goesOn {
-            let begin = monotonicMilliseconds()
-            if try !page() { return }
-            pause(milliseconds: max(Forgetting.shortestRest, monotonicMilliseconds() - begin))
         }
     }
 

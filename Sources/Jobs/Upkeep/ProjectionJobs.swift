@@ -14,7 +14,7 @@ extension Job {
             let customers = try reprojection.project(
                 while: { run.goesOn }, faulted: { faults.append($1.named($0)) })
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
-            // The other projects were projected. The next run takes care of the rest.
+            // The other projects were projected. The next run takes care of this one.
             if let fault = faults.first { throw fault }
             return .asScheduled
         }

@@ -19,8 +19,8 @@ package struct ShardMark: Hashable, Sendable {
     }
 }
 
-/// Walks a shard's events up to its head and notes each one that does not continue the chain. After a finding, the walk
-/// continues with the recorded chain, so that one change produces only one finding.
+/// Walks a shard's events up to its head and notes each one that does not continue the chain. After a
+/// finding, the walk continues with the recorded chain, so that one change causes only one finding.
 struct ChainWalk {
     private let head: ShardMark
     private let recordedAt: Int64
@@ -29,7 +29,7 @@ struct ChainWalk {
     /// The chain so far; `nil` after a gap.
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
-    /// An event whose own chain or header was changed. Only the next event shows which of the two it was.
+    /// An event whose own chain or header was changed. Only the next event shows which of the two was.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
     /// The first emptied event of each stream, until the customer's erasure follows.
     private var emptied: [String: Int64] = [:]
@@ -91,7 +91,7 @@ struct ChainWalk {
         }
     }
 
-    /// Determines what was changed in the doubted event. If the next event fits the other chain, the chain was changed.
+    /// Determines what was changed in the doubted event. If the next event fits the other chain, the chain was.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
         doubted = nil
@@ -104,7 +104,7 @@ struct ChainWalk {
         add(
             row.sequence, "header", "columns that give the chain \(row.chain.hex)",
             "columns that give \(computed.hex)"
-                + (isForeign ? "; \(row.streamText) is of another shard" : ""))
+                + (isForeign ? "; \(row.streamText) belongs to another shard" : ""))
     }
 
     /// Adds the findings that remain after the last event.

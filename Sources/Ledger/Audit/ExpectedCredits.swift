@@ -1,17 +1,27 @@
 import Core
 
-/// The rows that the log expects in `waiting_credits` for a customer. A separate job removes a transaction's row once a
-/// catalog knows its product. Until that job has run, the row may or may not exist.
+/// The rows that the log expects in `waiting_credits` for a customer. Once a catalog knows a transaction's
+/// product, a separate job removes the row. Until that job has run, the row may or may not exist.
 struct ExpectedCredits {
     /// Credits that must exist, by key.
     private(set) var needed: RowTexts = [:]
     private(set) var possible: Set<[String]> = []
 
-    init(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
+    /// `past` has what the catalogs say about the products that the events concern.
+    init(
+        after events: [RecordedEvent], of stream: Stream, in project: ProjectState,
+        by past: PastCatalogs
+    ) {
         for recorded in events {
-            let catalogs = project.catalogs(since: recorded.catalogVersion)
+            let editions = project.editions(from: recorded.catalogVersion)
+            let products = Set(recorded.event.soldProducts)
+            let catalogs = editions?.compactMap { edition in
+                past[
+                    WantedEdition(project: stream.project, edition: edition).place,
+                    covering: products]
+            }
             var credits = WaitingCreditRows()
-            // If the catalog of that time is no longer cached, any product may have been unknown.
+            // If the catalog of that time is no longer remembered, any product may have been unknown.
             credits.add(recorded.event, of: stream, by: catalogs?.first ?? Catalog())
             for (credit, row) in zip(credits.credits, credits.rows()) {
                 let row = RowText(row, of: .waitingCredits)
@@ -22,7 +32,26 @@ struct ExpectedCredits {
     }
 }
 
+extension PastNeed {
+    /// What says whether these events left transactions waiting; `nil` if none of them sold anything.
+    init?(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
+        let products = Set(events.flatMap(\.event.soldProducts))
+        let editions = events.compactMap { project.editions(from: $0.catalogVersion) }
+            .max { $0.count < $1.count }
+        guard !products.isEmpty, let editions else { return nil }
+        self.init(stream: stream, products: products, editions: Array(editions))
+    }
+}
+
 extension Event {
+    fileprivate var soldProducts: [ProductKey] {
+        switch self {
+        case .purchaseMade(let fact): fact.soldKeys
+        case .purchaseAttached(let attached): attached.transactions.flatMap(\.soldKeys)
+        default: []
+        }
+    }
+
     /// Whether the event may leave a transaction waiting for its product.
     var mayAwaitProduct: Bool {
         switch self {

@@ -2,7 +2,7 @@ import Core
 import Crypto
 import Postgres
 
-/// An event as stored in the table. It may be damaged, because an audit cannot trust the rows it reads.
+/// An event as stored in the table. It may be damaged, because an audit cannot trust the rows that it reads.
 struct LoggedRow {
     let header: HeaderColumns
     let payload: String

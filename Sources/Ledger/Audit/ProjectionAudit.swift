@@ -10,13 +10,13 @@ package struct ProjectionAudit {
     /// The number of customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Name-table rows that customers lack. Another customer may hold them now.
+    /// Rows that customers lack in name tables. Another customer may hold them now.
     private var missing: [Table: RowTexts] = [:]
     /// Streams whose rows differ from the log, in the order in which they were found.
     package private(set) var differing: [Stream] = []
-    /// Rows without events, and missing rows that rewriting a customer's rows would not restore.
+    /// Rows without events, and missing rows that a rewrite of the customer's rows would not restore.
     private(set) var strays = StrayRows()
-    /// The number of customers with unreadable events, which the log cannot repair.
+    /// The number of customers with unreadable events or catalogs, which the log cannot repair.
     package private(set) var unreadable = 0
     /// Projects whose own rows, keys or apps differ from the log.
     private(set) var differingProjects: [ProjectID] = []
@@ -158,7 +158,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// Compares the rows of these customers. If the shard is known, all of the rows must be in it.
+    /// Compares the rows of these customers. If the shard is known, all of the rows must be in that shard.
     private mutating func compare(
         _ names: [CustomerName], in shard: Shard? = nil, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -179,7 +179,7 @@ package struct ProjectionAudit {
                     AuditFinding(
                         "deed.customers", "\(name.project), \(name.environment), \(name.customer)",
                         column: "environment", expected: "a customer's names",
-                        found: "what no release writes"))
+                        found: "a value that no release writes"))
             }
         }
         customers += streams.count
@@ -208,6 +208,11 @@ package struct ProjectionAudit {
     private mutating func compare(_ streams: [Stream], _ page: ProjectionPage) {
         // The log is read after the rows, so no row can be newer than the log.
         for stream in streams {
+            if let finding = page.lost[stream] {
+                unreadable += 1
+                findings.add(finding)
+                continue
+            }
             guard let customer = page.states[stream]?.customer else { continue }
             if customer.version == 0 {
                 if page.found[stream]?[.customers] == nil { continue }
@@ -215,7 +220,7 @@ package struct ProjectionAudit {
                 findings.add(
                     AuditFinding(
                         "deed.customers", named(stream), shard: stream.shard, column: "row",
-                        expected: "none: the log has no event of this customer", found: "a row"))
+                        expected: "none: the log has no events of this customer", found: "a row"))
                 continue
             }
             compareCredits(of: stream, customer, page)
@@ -231,8 +236,7 @@ package struct ProjectionAudit {
                     page.needed(of: table, stream), page.found[stream]?[table] ?? [:], of: table,
                     isWaiting: isWaiting)
             }
-            // A row may have moved to another customer in the meantime. In that case, the rightful holder's rows are
-            // rewritten.
+            // A row may have moved to another customer in the meantime. The rightful holder's rows are then rewritten.
             if findings.count > count || missingCount > missed { differing.append(stream) }
         }
     }
@@ -287,7 +291,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// While rows are waiting to be projected with a new catalog, the columns that depend on it are not compared.
+    /// While rows wait for a projection with a new catalog, the columns that depend on the catalog are not compared.
     private mutating func compare(
         _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {

@@ -12,13 +12,15 @@ struct ProjectionPage {
     /// The rows that should exist according to the events.
     fileprivate(set) var expected: [Stream: [Table: RowTexts]] = [:]
     fileprivate(set) var found: [Stream: [Table: RowTexts]] = [:]
-    /// For each project, the catalog version with which all of its customers' rows were projected.
+    /// For each project, the catalog version that the rows of all its customers follow.
     fileprivate(set) var projected: [ProjectID: Int64] = [:]
     /// The kept states, each with the state that results from the events at the same version.
     fileprivate(set) var kept: [Stream: (found: FoundState, state: CustomerState?)] = [:]
     /// Credits that are waiting or may be waiting, according to the streams' events.
     fileprivate(set) var credits: [Stream: ExpectedCredits] = [:]
-    /// Tokens whose purchases already have a customer, according to the rows. They need no waiting rows.
+    /// Customers who cannot be compared, because a catalog is missing or damaged.
+    fileprivate(set) var lost: [Stream: AuditFinding] = [:]
+    /// Tokens whose purchases already have a customer, according to the rows. Such tokens need no waiting rows.
     fileprivate(set) var owned: Set<TokenKey> = []
 
     fileprivate init(_ states: [Stream: StreamState]) { self.states = states }
@@ -115,7 +117,7 @@ extension Auditor {
             try add(call, total: 1, to: &findings) { rows, row in
                 AuditFinding(
                     table.title, rows.text(row, 0), shard: shard, column: "row",
-                    expected: "none: the log has no event of this customer", found: "a row")
+                    expected: "none: the log has no events of this customer", found: "a row")
             }
         }
     }
@@ -128,21 +130,44 @@ extension Auditor {
             var recorded: [Stream: [RecordedEvent]] = [:]
             let kept = try connection.foundStates(of: streams)
             var passed: [Stream: CustomerState] = [:]
-            var page = ProjectionPage(
-                try connection.states(
-                    of: Array(wanted), noting: kept.mapValues(\.version), in: &passed
-                ) { event in
-                    if event.event.isErasure { recorded[event.stream] = nil }
-                    if event.event.mayAwaitProduct {
-                        recorded[event.stream, default: []].append(event)
-                    }
-                })
+            var states = try connection.states(
+                of: Array(wanted), noting: kept.mapValues(\.version), in: &passed
+            ) { event in
+                if event.event.isErasure { recorded[event.stream] = nil }
+                if event.event.mayAwaitProduct {
+                    recorded[event.stream, default: []].append(event)
+                }
+            }
+            let read = states.map { ($0.key, $0.value) }
+            var lost: [ProjectID: AuditFinding] = [:]
+            for (stream, catalog) in try connection.lackedCatalogs(of: read, catalogs) {
+                switch catalog {
+                case .success(let catalog): states[stream]?.supply(catalog)
+                case .failure(let error):
+                    lost[stream.project] = try AuditFinding(
+                        lost: states[stream]?.lackedEdition, of: stream.project, error)
+                }
+            }
+            var page = ProjectionPage(states)
+            for stream in streams { page.lost[stream] = lost[stream.project] }
             for (stream, found) in kept { page.kept[stream] = (found, passed[stream]) }
-            try connection.readRows(of: streams, into: &page)
+            let readable = streams.filter { page.lost[$0] == nil }
+            try connection.readRows(of: readable, into: &page)
+            recorded = recorded.filter { lost[$0.key.project] == nil }
+            let needs = recorded.compactMap { stream, events in
+                PastNeed(after: events, of: stream, in: page.project(of: stream))
+            }
+            let past = try connection.pastCatalogs(for: needs, catalogs)
             try connection.execute([Statement.commit()])
+            for need in needs {
+                guard let failure = past.failure(of: need) else { continue }
+                page.lost[need.stream] = try AuditFinding(
+                    lost: failure.edition, of: need.stream.project, failure.error)
+            }
             for (stream, events) in recorded {
                 page.credits[stream] = ExpectedCredits(
-                    after: events, of: stream, in: page.project(of: stream))
+                    after: events, of: stream, in: page.project(of: stream),
+                    by: past)
             }
             return page
         }
@@ -184,8 +209,8 @@ extension Auditor {
         }
     }
 
-    /// The rows of a name table after a given one, or roughly that many at random. Also returns the states of the named
-    /// customers at the same moment.
+    /// The rows of a name table after a given one, or roughly that many at random. Also returns the
+    /// named customers' states at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {
@@ -198,7 +223,7 @@ extension Auditor {
             var unreadable: Set<Stream> = []
             let states = try connection.states(of: Array(streams), unreadable: &unreadable)
             try connection.execute([Statement.commit()])
-            // Unreadable streams are reported by the comparison of the customers' own rows.
+            // The comparison of the customers' own rows reports unreadable streams.
             return (rows, states.filter { !unreadable.contains($0.key) })
         }
     }
@@ -291,7 +316,7 @@ extension Connection {
         return states
     }
 
-    /// Folds the streams, leaving out every stream that this release cannot read.
+    /// Folds the streams. Leaves out every stream that this release cannot read.
     mutating func states(
         of streams: [Stream], unreadable: inout Set<Stream>
     ) throws(LedgerError) -> [Stream: StreamState] {

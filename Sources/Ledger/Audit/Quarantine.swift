@@ -11,8 +11,8 @@ package struct QuarantinedEvent: Hashable, Sendable {
 }
 
 extension Auditor {
-    /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and the instant. This
-    /// needs the schema owner's rights. Writers are blocked until it is done.
+    /// Moves every event beyond its shard's head into `deed.quarantined_events`, with the head and
+    /// the instant. This needs the schema owner's rights. Writers wait until the move is done.
     package func quarantine(at now: Instant) throws(LedgerError) -> [QuarantinedEvent] {
         try link.settled { connection throws(LedgerError) in
             var moved: [QuarantinedEvent] = []

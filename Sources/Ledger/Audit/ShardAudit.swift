@@ -16,11 +16,12 @@ package struct ShardAudit: Sendable {
     package let end: ShardMark
 }
 
-/// Verifies the log shard by shard. It has its own connection, because a walk takes a long time.
+/// Verifies the log shard by shard. Uses a separate connection, because a walk takes a long time.
 package final class Auditor {
     private static let page: Int64 = 2000
 
     var link: Link
+    let catalogs = CatalogCache()
 
     /// Works with either the service's rights or the schema owner's.
     package init(_ settings: ConnectionSettings) {
@@ -29,10 +30,10 @@ package final class Auditor {
         link = Link(settings)
     }
 
-    /// Reads a shard from a mark, or from its first event. Checks that positions have no gaps, that the chain is
-    /// intact, that the head matches the last event, and that there are no events beyond it. If `checkpoint` is given,
-    /// the shard must still contain it. Auditing a whole shard also checks that no customer's version is ahead of the
-    /// log.
+    /// Reads a shard from a mark, or from its first event. Checks that positions have no gaps, that
+    /// the chain is intact, that the head matches the last event, and that no events lie beyond the
+    /// head. If `checkpoint` is given, the shard must still contain it. An audit of a whole shard
+    /// also checks that no customer's version is ahead of the log.
     package func audit(
         _ shard: Shard, since mark: ShardMark? = nil, against checkpoint: ShardMark? = nil
     ) throws(LedgerError) -> ShardAudit {
@@ -54,6 +55,7 @@ package final class Auditor {
                 $0.sequence <= head.mark.head
             }
             for row in rows { walk.step(row) }
+            try addCatalogs(of: rows, in: shard, to: &findings)
             isWalking = !rows.isEmpty && walk.sequence < head.mark.head
         }
         walk.finish()
@@ -152,12 +154,12 @@ package final class Auditor {
             return AuditFinding(
                 "deed.customers", name, shard: shard, column: "version",
                 expected: last.map { "\($0), the newest event" }
-                    ?? "no row: the log has no event of this customer",
+                    ?? "no row: the log has no events of this customer",
                 found: rows.optionalInt8(row, 3).map { String($0) } ?? "no row")
         }
     }
 
-    /// Adds the rows from a call that lists the first findings and returns the total in a column.
+    /// Adds the rows of a call that lists the first findings and returns the total in a column.
     func add(
         _ call: Call, total column: Int, to findings: inout AuditFindings,
         _ finding: (borrowing Rows, Int) -> AuditFinding

@@ -1,10 +1,9 @@
 import Core
 
-/// Finds customers that have events but no rows in the projections. This requires a walk through the whole log. When
-/// several projects are compared in turn, a single walk serves all of them.
+/// Finds customers that have events but no rows in the projections. The search walks through the
+/// whole log. If several projects are compared in turn, they share a single walk.
 package final class UnlistedWalk {
-    /// How many such customers are remembered and compared at once. After a repair, the next walk finds the remaining
-    /// ones.
+    /// How many such customers are remembered and compared at once. After a repair, the next walk finds the others.
     private let limit: Int
     private var found: [Shard: [CustomerName]] = [:]
 
@@ -18,7 +17,7 @@ package final class UnlistedWalk {
         if found[shard] == nil {
             let left = limit - found.values.reduce(0) { $0 + $1.count }
             let all = try auditor.unlistedCustomers(in: shard, of: nil, left)
-            // One project with too many such customers must not hide those of another.
+            // One project with too many such customers must not hide those of another project.
             if all.count >= left {
                 return try auditor.unlistedCustomers(in: shard, of: project, limit)
             }

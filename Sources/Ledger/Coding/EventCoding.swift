@@ -16,7 +16,7 @@ extension Event {
                 _ = try JSON.read(payload)
                 throw LedgerError.tooNew("an event of type \(type)")
             }
-            // Only customers' events are ever emptied. Reading the stream checks that an erasure follows.
+            // Only customers' events are ever emptied. Reads of the stream check that an erasure follows.
             if payload.isEmpty, known.mayBeEmptied {
                 self = .erased(known)
                 return

@@ -18,7 +18,7 @@ extension TransactionFact: PayloadCodable {
             "commitment": commitment?.payload, "items": items.isEmpty ? nil : .parts(items),
             "refunded_quantity": .number(refundedQuantity), "reading": reading?.payload,
             "signed_at": .instant(signedAt),
-            // Included only for people who read the log: the payload's name already implies it.
+            // For people who read the log. The payload's name already implies the rank.
             "rank": .string(rank.word), "xcode": .flag(transaction.isOfXcode),
         ])
     }

@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// Encodes an event or part of one as a payload, and decodes it. A released format never changes. Any change gets a new
-/// format number, and the reader for the old format stays.
+/// Encodes an event or part of one as a payload, and decodes it. A released format never changes. A
+/// change gets a new format number, and the reader for the old format stays.
 protocol PayloadCodable {
     var payload: JSON { get }
     init(_ payload: Payload) throws
@@ -31,7 +31,7 @@ struct Payload {
         return value
     }
 
-    /// The member's value, or `nil` if the member is missing. Throws if the member has the wrong type.
+    /// The member's value, or `nil` if the member is missing. Throws if the value has the wrong type.
     private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
         try member(name).map { try require(name, try read($0)) }
     }
@@ -44,7 +44,7 @@ struct Payload {
 
     func optionalInteger(_ name: String) throws -> Int64? { try optional(name) { $0.integer } }
 
-    /// False if the member is missing.
+    /// The flag's value; false if the member is missing.
     func flag(_ name: String) throws -> Bool { try optional(name) { $0.bool } ?? false }
 
     func optionalFlag(_ name: String) throws -> Bool? { try optional(name) { $0.bool } }

@@ -1,5 +1,6 @@
 import CatalogFile
 import Core
+import Crypto
 import JSON
 
 extension ProjectCreated: PayloadCodable {
@@ -78,15 +79,24 @@ extension LogAccepted: PayloadCodable {
 
 extension CatalogChanged: PayloadCodable {
     var payload: JSON {
-        let head: JSON = ["version": .integer(version), "catalog": CatalogFile.json(catalog)]
-        return head.with("reason", reason.map { .string($0.text) })
-            .with("ticket", ticket.map { .string($0.text) })
+        .members([
+            "version": .integer(version), "digest": .text(digest?.hex),
+            "catalog": catalog.map(CatalogFile.json), "reason": .id(reason), "ticket": .id(ticket),
+        ])
     }
 
     init(_ payload: Payload) throws {
+        let version = try payload.integer("version")
+        let reason: Reason? = try payload.optionalID("reason")
+        let ticket: Ticket? = try payload.optionalID("ticket")
+        if let text = try payload.optionalText("digest") {
+            guard let digest = Digest32(hex: text) else { throw Payload.Misfit(name: "digest") }
+            self.init(version: version, digest: digest.bytes, reason: reason, ticket: ticket)
+            return
+        }
         guard let file = payload.value["catalog"] else { throw Payload.Misfit(name: "catalog") }
         self.init(
-            version: try payload.integer("version"), catalog: try CatalogFile.recorded(file),
-            reason: try payload.optionalID("reason"), ticket: try payload.optionalID("ticket"))
+            version: version, catalog: try CatalogFile.recorded(file), reason: reason,
+            ticket: ticket)
     }
 }

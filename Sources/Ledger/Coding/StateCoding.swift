@@ -1,8 +1,8 @@
 import Core
 import JSON
 
-/// The format in which a customer's state is kept beside the log. `KeptState.number` identifies the format. Unlike old
-/// events, states kept in an older format are never read.
+/// The format in which a customer's state is kept beside the log. `KeptState.number` identifies the
+/// format. Unlike old events, states in an older format are never read.
 extension CustomerContent: PayloadCodable {
     var payload: JSON {
         let texts: [JSON] = tokens.map { .string($0.text) }
@@ -242,6 +242,7 @@ private struct KeptShare: PayloadCodable {
             "currency": .id(currency), "amount": .string(String(share.amount)),
             "base": share.base == 0 ? nil : .string(String(share.base)),
             "gone": share.gone == 0 ? nil : .string(String(share.gone)),
+            "owed": share.owed == 0 ? nil : .string(String(share.owed)),
         ])
     }
 
@@ -254,6 +255,7 @@ private struct KeptShare: PayloadCodable {
         share = JoinedCustomer.Share(
             amount: try wide(try payload.text("amount"), "amount"),
             base: try wide(try payload.optionalText("base") ?? "0", "base"),
-            gone: try wide(try payload.optionalText("gone") ?? "0", "gone"))
+            gone: try wide(try payload.optionalText("gone") ?? "0", "gone"),
+            owed: try wide(try payload.optionalText("owed") ?? "0", "owed"))
     }
 }

@@ -6,8 +6,7 @@ import SQL
 
 /// Erased customers, and the data stored about a customer.
 extension Ledger {
-    /// How many events are emptied in one transaction. Other writers of the same evidence have to wait for that
-    /// transaction.
+    /// How many events one transaction empties. Other writers of the same evidence wait for that transaction.
     private static let emptiedPage: Int64 = 1000
 
     package func erasures(

@@ -15,10 +15,11 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// Kept small, because a single piece of evidence may take several megabytes.
+    /// The number of pieces read at once. It is small, because one piece may take several megabytes.
     private static let filedPage = 50
 
-    /// The shard's events after a position that are based on evidence, or should be, whether or not they name it.
+    /// The shard's events after a position that are based on evidence. Includes events that should name evidence but
+    /// do not.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -27,7 +28,7 @@ extension Auditor {
             .texts(EventType.allCases.filter(\.isFact).map(\.name)))
         return try all(page) { rows, row in
             let type = rows.text(row, 3)
-            // Unreadable events are reported by the walk through the log.
+            // The walk through the log reports unreadable events.
             let event = try? Event(
                 type: type, format: rows.int2(row, 5), payload: rows.text(row, 6))
             return RestingEvent(
@@ -60,8 +61,8 @@ extension Auditor {
         return filed
     }
 
-    /// Finds all evidence that no event names. `nextUnnamedEvidence` then returns it. The search takes a single
-    /// statement, however large the tables are.
+    /// Finds all evidence that no event names. `nextUnnamedEvidence` then returns it. A single
+    /// statement does the search, however large the tables are.
     package func findUnnamedEvidence() throws(LedgerError) {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
     }

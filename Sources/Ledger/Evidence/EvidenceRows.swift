@@ -7,7 +7,7 @@ import Synchronization
 /// Rows of `deed.evidence` and `deed.certificates`.
 struct EvidenceRows {
     private var kept: [KeptEvidence] = []
-    /// The purchases that each piece of evidence is about. The same evidence may occur twice.
+    /// The purchases that each piece of evidence concerns. The same evidence may occur twice.
     private var told: [KeptEvidence] = []
     /// Certificates that may not be stored yet.
     private(set) var certificates: Set<KeptCertificate> = []
@@ -57,8 +57,8 @@ struct EvidenceRows {
     }
 }
 
-/// Certificates that are known to be in the database. Almost all evidence comes with the same three, so they need not
-/// be stored again.
+/// Certificates that are known to be in the database. Almost all evidence comes with the same
+/// three, which need not be stored again.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -76,8 +76,8 @@ final class FiledCertificates: Sendable {
         }
     }
 
-    /// Forgets all certificates. Call this when the database may be a different one, or an earlier state of the same
-    /// one.
+    /// Forgets all certificates. For use when the database may be a different one, or an earlier
+    /// state of the same one.
     func forget() { filed.withLock { $0 = [] } }
 }
 
@@ -86,6 +86,6 @@ struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// Purchases that the evidence is about, although none of their events is based on it.
+    /// Purchases that the evidence concerns, although none of their events rests on it.
     var told: [PurchaseID] = []
 }

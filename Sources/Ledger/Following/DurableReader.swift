@@ -24,9 +24,9 @@ package struct DurableReader: Sendable {
 }
 
 extension Ledger {
-    /// Passes on the events after the reader's place, each shard in order, and moves the place once all of them are
-    /// processed. If the process dies before that, or its lease expires, the events are passed on again. Returns true
-    /// if there are more events.
+    /// Passes on the events after the reader's place, each shard in order, and moves the place once
+    /// all of them are processed. If the process dies before that, or its lease expires, the same
+    /// events are passed on again. Returns true if more events follow.
     package func read(
         by reader: DurableReader, under lease: Lease,
         _ take: ([Stretch]) throws(Fault) -> Void
@@ -38,25 +38,24 @@ extension Ledger {
         look.note(in: unread)
         let news = look.news[0]
         let new = news.filter { !$0.events.isEmpty }
-        // After a restore to an earlier state, the next events in the log are new ones. If no event on a page is
-        // readable, the page has an empty list of events.
+        // After a restore to an earlier state, the next events in the log are new ones. A page
+        // without readable events has an empty list.
         let passed =
             new + news.filter { $0.end < $0.start || $0.events.isEmpty && !$0.isComplete }
         if passed.isEmpty { return false }
-        // Check this first: if the place cannot be moved, processed events would be passed on
-        // again.
+        // This check comes first: if the place cannot move, processed events would be passed on again.
         try requireWritable()
         if !new.isEmpty { try take(new) }
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place. A reader with that name then starts over. Returns false if there was no place.
+    /// Deletes the reader's place, so that a reader with that name starts over. Returns false if no place was stored.
     package func forgetReader(_ name: String) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
     }
 
-    /// The reader's place, or its start; empty if another instance has just created it.
+    /// The reader's place, or its start; empty if another instance has just created the place.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))

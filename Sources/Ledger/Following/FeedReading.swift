@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// Reads pages of the feed from a place that the caller gives, as the follower does.
+/// Reads pages of the feed from a place that the caller gives, like the follower.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]
@@ -99,7 +99,7 @@ extension Ledger {
         return found
     }
 
-    /// How many catalogs are read at once.
+    /// How many editions are read at once.
     private static let editionPage: Int64 = 16
 
     package func editions(
@@ -110,16 +110,7 @@ extension Ledger {
         let call = Statement.listEditions(
             .int2(Stream.ofProject(project).shard.number), .text(project.text),
             .int8(wanted.newest), .int8(before.milliseconds), .int8(Ledger.editionPage))
-        return try list(call) { rows, row throws(LedgerError) in
-            let event = try Event(
-                type: "catalog.changed", format: rows.int2(row, 2), payload: rows.text(row, 1))
-            guard case .catalogChanged(let changed) = event else {
-                throw .unreadable("an invalid catalog")
-            }
-            return CatalogEdition(
-                version: changed.version, since: Instant(milliseconds: rows.int8(row, 0)),
-                catalog: changed.catalog)
-        }
+        return try list(call) { rows, row throws(LedgerError) in try CatalogEdition(rows, row) }
     }
 
     package func recorded(_ event: LoggedEvent) throws(Fault) -> RecordedEvent {

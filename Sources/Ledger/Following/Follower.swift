@@ -7,15 +7,15 @@ import Threading
 
 /// Polls the database and informs in-memory readers of the events that any instance has appended.
 ///
-/// If a head is before the known place, or the connection is new, this may be a different log. All readers then restart
-/// at its end.
+/// If a head is before the known place, or the connection is new, the log may be a different one. All readers then
+/// restart at its end.
 struct Follower: ~Copyable {
     private let readers: LogReaders
     private let log: Log
     private let isAnother = Monitor(false)
     private let known: LogGuard
     private let unread: UnreadStreams
-    /// The readers that have already begun to read this log.
+    /// The readers that have already started to read this log.
     private var begun: Set<ObjectIdentifier> = []
     private var link: Link
 
@@ -36,7 +36,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Reads as long as `pause` returns true. The argument of `pause` tells whether more events are ready to be read.
+    /// Reads as long as `pause` returns true. The argument of `pause` says whether more events are ready.
     mutating func run(pause: (_ isMore: Bool) -> Bool) {
         var told: String?
         var isMore = false
@@ -46,7 +46,7 @@ struct Follower: ~Copyable {
                 told = nil
             } catch {
                 isMore = false
-                // That the database is unreachable is logged by the database watch.
+                // The database watch logs that the database is unreachable.
                 if !error.isPassing, told != error.description {
                     told = error.description
                     log.error("not_followed", ["reason": .string(error.description)])
@@ -55,7 +55,7 @@ struct Follower: ~Copyable {
         } while pause(isMore)
     }
 
-    /// Reads new events. Returns false if there are more.
+    /// Reads new events. Returns false if more events follow.
     private mutating func look() throws(LedgerError) -> Bool {
         let listeners = readers.listeners
         if listeners.contains(where: { !begun.contains(ObjectIdentifier($0.reader)) }) {
@@ -68,7 +68,7 @@ struct Follower: ~Copyable {
                 return (listener.reader.interest, place)
             })
         try ask(&look)
-        // A log that does not continue the known one is also treated as a different log.
+        // A log that does not continue the known one also counts as a different log.
         if mayBeAnother() || look.isOfAnotherLog {
             begun = []
             return false
@@ -109,7 +109,7 @@ struct Follower: ~Copyable {
         }
     }
 
-    /// Starts every reader that has not yet begun to read this log, at the log's end.
+    /// Starts every reader that has not yet started to read this log, at the log's end.
     private mutating func begin(
         _ listeners: [(reader: any LogReader, moment: Int)]
     ) throws(LedgerError) {

@@ -4,8 +4,7 @@ import Postgres
 import SQL
 import Threading
 
-/// One query for the events after the places of several readers. Events beyond the limit are not lost: the next query
-/// returns them.
+/// One query for the events after the places of several readers. The next query returns events beyond the limit.
 struct LogLook {
     private struct Wanted: Hashable {
         let interest: Interest
@@ -25,7 +24,7 @@ struct LogLook {
     private var numbers: [[Int]] = []
     /// The events found, by the number of their place.
     private var found: [Int: Found] = [:]
-    /// Rows without a valid stream name, which are skipped.
+    /// Skipped rows, which have no valid stream name.
     private var unread: [(subject: UnreadSubject, fault: Fault)] = []
     private(set) var marks: [ShardMark] = []
 
@@ -45,7 +44,7 @@ struct LogLook {
 
     /// Queries the events of the shards whose heads have moved from a known place. An unchanged shard returns no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
-        // This method may be called again after a broken connection.
+        // A broken connection may have interrupted an earlier call.
         found = [:]
         marks = []
         unread = []
@@ -98,7 +97,7 @@ struct LogLook {
     /// A stretch whose end is before its start, if there is one.
     var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
 
-    /// Whether this log lacks the known place: it either ends earlier or lacks an event that must follow.
+    /// Whether this log lacks the known place: it either ends earlier or lacks an event that must follow the place.
     var isOfAnotherLog: Bool {
         found.contains { number, found in
             guard let news = stretch(number) else { return false }
@@ -149,6 +148,6 @@ extension LoggedEvent {
 }
 
 extension Actor {
-    /// Stands in for a damaged actor, because the event itself must still reach the log's followers.
+    /// Stands in for a damaged actor, because the event itself must still reach readers.
     fileprivate static let unreadable = Actor(prefix: "deed:", random: "unreadable")
 }

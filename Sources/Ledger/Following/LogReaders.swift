@@ -9,7 +9,7 @@ final class LogReaders: Sendable {
 
     func add(_ reader: any LogReader) { readers.withLock { $0.append(reader) } }
 
-    /// The readers, each with its current moment. Read this before starting a batch or querying the log.
+    /// The readers, each with its current moment. Call this before starting a batch or querying the log.
     var listeners: [(reader: any LogReader, moment: Int)] {
         readers.withLock { $0 }.map { ($0, $0.moment) }
     }

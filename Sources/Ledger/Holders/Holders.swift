@@ -16,7 +16,7 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in the same order, so that two commits can never deadlock.
+    /// All writers write rows in the same order, so that two commits never deadlock.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
@@ -77,8 +77,8 @@ struct Holders {
         }
     }
 
-    /// The calls that write new holders. If another customer has claimed a purchase in the meantime, the insert
-    /// violates the key and everything is decided again.
+    /// The calls that write new holders. If another customer has since claimed a purchase, the
+    /// insert violates the key and everything is decided again.
     var calls: [Call] {
         (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
             + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])
@@ -157,7 +157,7 @@ extension PurchaseAttached {
     private var apps: [AppID] { transactions.map(\.app) + renewals.map(\.app) }
     fileprivate var app: AppID? { apps.first }
 
-    /// The purchase's own name first, followed by the names from readings made before all of its tokens were known.
+    /// The purchase's own name, followed by the names from readings made before all of its tokens were known.
     fileprivate var names: [PurchaseID] {
         let others = Set(transactions.lazy.filter { $0.reading != nil }.map(\.purchase))
         return [purchase] + others.subtracting([purchase]).sorted()

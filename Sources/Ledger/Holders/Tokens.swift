@@ -4,7 +4,7 @@ import Core
 struct TokenKey: Hashable, Sendable {
     let project: ProjectID
     let environment: Environment
-    /// In lower case, because stores write UUIDs in either case.
+    /// The token in lower case, because stores write UUIDs in either case.
     let token: String
 
     init(_ token: String, in stream: Stream) {
@@ -24,7 +24,7 @@ struct KnownTokens {
     /// Purchases held by other customers under the tokens that were looked up. The claimant's own purchases are
     /// excluded.
     private var held: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
-    /// Waiting purchases. The list is complete for the tokens that were looked up.
+    /// Waiting purchases. The list is complete for tokens that were looked up.
     private var waiting: [TokenKey: [PurchaseID: HeldPurchase]] = [:]
     /// The tokens of the waiting purchases that each stream keeps.
     private var carried: [Stream: Set<TokenKey>] = [:]
@@ -58,7 +58,7 @@ struct KnownTokens {
     /// Whether a purchase has rows under a token that are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens. The tokens now belong to a customer, wherever their purchases are.
+    /// Notes that the command claimed its tokens. They now belong to a customer, wherever their purchases are.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
             claimed.insert(
@@ -69,7 +69,7 @@ struct KnownTokens {
         }
     }
 
-    /// Notes that the purchase waits under the token. As in the database, only the purchase's first app is used.
+    /// Notes that the purchase waits under the token. As in the database, only the purchase's first app counts.
     mutating func add(_ held: HeldPurchase, under token: TokenKey) {
         if waiting[token]?[held.purchase] != nil { return }
         waiting[token, default: [:]][held.purchase] = held
@@ -91,7 +91,7 @@ struct KnownTokens {
         }
     }
 
-    /// Applies an event from this batch, so that later commands see its effect.
+    /// Applies an event of this batch, so that later commands see its effect.
     mutating func apply(_ event: Event, of stream: Stream) {
         switch event {
         case .tokenRegistered(let registered):
@@ -130,7 +130,7 @@ struct KnownTokens {
     }
 }
 
-/// Rows under a token that are no longer needed, either for one purchase or for all that the claimant holds.
+/// Rows under a token that are no longer needed, either for one purchase or for all of the claimant's purchases.
 struct ClaimedToken: Hashable, Sendable {
     let token: TokenKey
     var purchase: PurchaseID?
@@ -147,7 +147,7 @@ struct TokenClaim: Hashable, Sendable {
 struct StrayToken: Hashable, Sendable {
     let token: TokenKey
     let purchase: PurchaseID
-    /// Whether the purchase is waiting, but not under this token.
+    /// Whether the purchase waits, but not under this token.
     let isKept: Bool
 
     var keeper: Stream { token.keeper(of: purchase) }

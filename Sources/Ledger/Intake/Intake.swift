@@ -2,8 +2,8 @@ package import Core
 import Postgres
 import SQL
 
-// The queue of evidence that cannot be judged yet. It is stored in the same database as the log,
-// but the log does not depend on it.
+// The queue of evidence that cannot be judged yet. It is in the same database as the log, but the
+// log does not depend on it.
 
 extension Ledger {
     /// How many unreadable items are skipped in one call.
@@ -62,8 +62,8 @@ extension Ledger {
         return try page(after: place, limit: limit, listed)
     }
 
-    /// Takes the due item with the fewest attempts. No other worker gets it until the lease ends. Skips items that only
-    /// busy stores could judge.
+    /// Takes the due item with the fewest attempts. No other worker gets the item until the lease
+    /// ends. Skips items that only busy stores could judge.
     package func takeIntake(
         now: Instant, without busy: BusyStores = BusyStores()
     ) throws(Fault) -> TakenIntake? {

@@ -67,7 +67,7 @@ struct IntakeRow {
             row: "intake \(rows.text(row, Column.id.rawValue))")
     }
 
-    /// The row's place among its project's rows.
+    /// The row's position among its project's rows.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.addedAt.rawValue)),

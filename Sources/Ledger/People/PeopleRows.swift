@@ -2,15 +2,14 @@ package import Core
 import Postgres
 import SQL
 
-// The people who use the console. They are stored outside the log.
+// The people who use the console, stored outside the log.
 extension Ledger {
     package func add(
         _ person: PersonID, _ email: EmailAddress, at now: Instant
     ) throws(Fault) -> Bool {
-        try requireWritable()
-        let call = Statement.addPerson(
-            .text(person.text), .text(email.text), .int8(now.milliseconds))
-        return try !list(call) { _, _ in () }.isEmpty
+        try changed(
+            Statement.addPerson(
+                .text(person.text), .text(email.text), .int8(now.milliseconds)))
     }
 
     package func people(_ email: EmailAddress?) throws(Fault) -> [Person] {
@@ -50,9 +49,12 @@ extension Ledger {
     }
 
     /// Sends a statement that returns nothing.
-    fileprivate func change(_ call: Call) throws(Fault) {
+    func change(_ call: Call) throws(Fault) { _ = try changed(call) }
+
+    /// Sends a statement that returns a row if it changed something.
+    func changed(_ call: Call) throws(Fault) -> Bool {
         try requireWritable()
-        _ = try list(call) { _, _ in () }
+        return try !list(call) { _, _ in () }.isEmpty
     }
 }
 
@@ -60,14 +62,14 @@ extension Ledger {
 extension Ledger {
     package func password(
         of email: EmailAddress
-    ) throws(Fault) -> (person: PersonID, kept: KeptPassword)? {
+    ) throws(Fault) -> KnownPassword? {
         try list(Statement.findPassword(.text(email.text))) { rows, row throws(LedgerError) in
-            (
-                person: try rows.identifier(row, 0) as PersonID,
+            KnownPassword(
+                person: try rows.identifier(row, 0),
                 kept: KeptPassword(
                     salt: rows.bytes(row, 1), stretched: rows.bytes(row, 2),
-                    cost: Int(rows.int2(row, 3)))
-            )
+                    cost: Int(rows.int2(row, 3))),
+                hasSecondFactor: rows.bool(row, 4))
         }.first
     }
 
@@ -82,11 +84,10 @@ extension Ledger {
     package func keep(
         _ password: KeptPassword, byLink digest: [UInt8], at now: Instant
     ) throws(Fault) -> Bool {
-        try requireWritable()
-        let call = Statement.usePersonLink(
-            .bytea(digest), .int8(now.milliseconds), .bytea(password.salt),
-            .bytea(password.stretched), .int2(Int16(clamping: password.cost)))
-        return try !list(call) { _, _ in () }.isEmpty
+        try changed(
+            Statement.usePersonLink(
+                .bytea(digest), .int8(now.milliseconds), .bytea(password.salt),
+                .bytea(password.stretched), .int2(Int16(clamping: password.cost))))
     }
 
     package func countTries(
@@ -104,14 +105,37 @@ extension Ledger {
     }
 }
 
-// Sessions of signed-in people.
+// Sessions of signed-in people, and begun sign-ins.
 extension Ledger {
-    package func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault) {
+    package func begin(
+        _ begun: BegunSignIn, at now: Instant, since bound: Instant
+    ) throws(Fault) {
         try change(
+            Statement.beginSignIn(
+                .bytea(begun.digest), .text(begun.person.text), .int8(now.milliseconds),
+                .int8(bound.milliseconds), .bytea(begun.stretched)))
+    }
+
+    package func begun(
+        _ digest: [UInt8], since bound: Instant
+    ) throws(Fault) -> BegunSignIn? {
+        let call = Statement.findBegunSignIn(.bytea(digest), .int8(bound.milliseconds))
+        return try list(call) { rows, row throws(LedgerError) in
+            BegunSignIn(
+                digest: digest, person: try rows.identifier(row, 0),
+                email: try rows.emailAddress(row, 1), stretched: rows.bytes(row, 2))
+        }.first
+    }
+
+    package func open(
+        _ session: OpenedSession, _ bounds: SessionBounds
+    ) throws(Fault) -> Bool {
+        try changed(
             Statement.openSession(
                 .bytea(session.digest), .text(session.person.text),
                 .int8(session.at.milliseconds), .int8(bounds.started.milliseconds),
-                .int8(bounds.seen.milliseconds), .bytea(session.stretched)))
+                .int8(bounds.seen.milliseconds), .bytea(session.stretched),
+                .bytea(session.begun)))
     }
 
     package func session(
@@ -123,12 +147,14 @@ extension Ledger {
         let rows = try list(call) { rows, row throws(LedgerError) in
             (
                 person: try rows.identifier(row, 0) as PersonID,
-                email: try rows.emailAddress(row, 1), role: try rows.personRole(row, 2)
+                email: try rows.emailAddress(row, 1), role: try rows.personRole(row, 2),
+                hasSecondFactor: rows.bool(row, 4)
             )
         }
         guard let first = rows.first else { return nil }
         return SignedIn(
-            person: first.person, email: first.email, roles: rows.compactMap(\.role))
+            person: first.person, email: first.email, hasSecondFactor: first.hasSecondFactor,
+            roles: rows.compactMap(\.role))
     }
 
     package func endSession(_ digest: [UInt8]) throws(Fault) {
@@ -146,6 +172,7 @@ extension Person {
         self.init(
             id: try rows.identifier(row, 0), email: try rows.emailAddress(row, 1),
             createdAt: Instant(milliseconds: rows.int8(row, 2)), hasPassword: rows.bool(row, 3),
+            hasSecondFactor: rows.bool(row, 7),
             lastSeen: rows.optionalInt8(row, 6).map { Instant(milliseconds: $0) }, roles: [])
     }
 }

@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that store account, in order. Rows are used to find them, but only their own
-    /// events count: if a row has no supporting event, the call fails.
+    /// Some customers whose evidence names that store account, in order. Rows find the customers,
+    /// but only their events count: a row without a supporting event makes the call fail.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -32,8 +32,8 @@ extension Ledger {
         return customers
     }
 
-    /// Some customers with a refund request that can still be answered, after a given place. The most urgent ones come
-    /// first.
+    /// Some customers with a refund request that can still be answered, after a given place. The
+    /// most urgent come first.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -82,8 +82,7 @@ extension Fault {
     ) -> Fault {
         .rowUnproven(
             "A row of deed.customers says that in \(stream.project), \(stream.environment), "
-                + "\(stream.customer) has the account \(account), and no event does: something other than "
-                + "Deed wrote it. Deed does not rely on it. Inspect it with: deed audit --projections, "
-                + "and repair it with: deed reconcile --full --repair")
+                + "\(stream.customer) has the account \(account), but no event does: something other than "
+                + "Deed wrote the row. Deed does not rely on it.")
     }
 }

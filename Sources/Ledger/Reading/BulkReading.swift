@@ -27,8 +27,8 @@ extension Ledger {
 
     /// The current states of a project and of many of its customers, in one round trip.
     ///
-    /// A customer with unreadable events does not affect the other customers. Cached states are not read again, and new
-    /// ones are not cached: a request for a thousand customers must not evict states that are in use.
+    /// A customer with unreadable events does not affect the others. Cached states are not read again. New
+    /// states are not cached, because a request for a thousand customers must not evict states that are in use.
     package func customers(
         _ streams: [Stream]
     ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {
@@ -47,7 +47,7 @@ extension Ledger {
             }
             return snapshots
         } catch {
-            // Without the project's own state, none of its customers can be read.
+            // If the project's own state is unreadable, none of its customers can be read.
             unread.note(.ofProject(project), error.fault)
             throw error.fault
         }
@@ -81,6 +81,10 @@ extension Connection {
             }
         }
         if isDamaged { return try snapshots(of: streams, in: project, cache: cache, nil) }
+        let own = Stream.ofProject(project)
+        if let edition = states[own]?.lackedEdition {
+            states[own]?.supply(try catalog(edition, of: project, cache.catalogs))
+        }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         let rules = states[.ofProject(project)]?.project ?? ProjectState()
         let snapshots = streams.map { stream -> Result<CustomerSnapshot, Fault> in

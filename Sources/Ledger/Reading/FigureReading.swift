@@ -2,57 +2,165 @@ package import Core
 import Postgres
 import SQL
 
-extension Ledger {
-    /// A project's figures in one environment at an instant, with up to `limit` items in each list. They are computed
-    /// from rows, which are derived from the log.
-    package func figures(
-        of project: ProjectID, _ environment: Environment, at now: Instant, limit: Int
-    ) throws(Fault) -> ProjectFigures {
-        let place: [Bind] = [.text(project.text), .text(environment.rawValue)]
-        let (earlier, later) = (
-            now.advanced(byMilliseconds: -ProjectFigures.week),
-            now.advanced(byMilliseconds: ProjectFigures.week)
-        )
-        let two: [Bind] = [.int8(now.milliseconds), .int8(earlier.milliseconds)]
-        let entitlements = try active(
-            Call(statement: .countActiveEntitlements, binds: place + two))
-        let products = try active(Call(statement: .countActiveProducts, binds: place + two))
-        let soon: [Bind] = [
-            .int8(now.milliseconds), .int8(later.milliseconds), .int8(Int64(limit)),
-        ]
-        let ending = try list(Call(statement: .listEndingAccess, binds: place + soon)) {
-            rows, row in
-            let item = ProjectFigures.Ending(
-                customer: rows.text(row, 0), entitlement: rows.text(row, 1),
-                ends: Instant(milliseconds: rows.int8(row, 2)))
-            return (item: item, count: rows.int8(row, 3))
-        }
-        let past: [Bind] = [
-            .int8(earlier.milliseconds), .int8(now.milliseconds), .int8(Int64(limit)),
-        ]
-        let refunds = try list(Call(statement: .listLateRefunds, binds: place + past)) {
-            rows, row in
-            let customer = rows.text(row, 0)
-            let item = ProjectFigures.Refunded(
-                customer: customer.hasPrefix("$") ? nil : customer, product: rows.text(row, 1),
-                purchase: rows.text(row, 2), transaction: rows.text(row, 3), at: rows.text(row, 4))
-            return (item: item, count: rows.int8(row, 5))
-        }
-        let unclaimed = try list(Call(statement: .countEnvironmentUnclaimed, binds: place)) {
-            rows, row in rows.int8(row, 0)
-        }
-        return ProjectFigures(
-            at: now, entitlements: entitlements, products: products,
-            ending: .init(count: ending.first?.count ?? 0, items: ending.map(\.item)),
-            refunds: .init(count: refunds.first?.count ?? 0, items: refunds.map(\.item)),
-            unclaimed: unclaimed.first ?? 0)
+/// The figures of all projects, while they are being counted. They are computed from rows, which are derived from the
+/// log.
+package struct FigureCount: Sendable {
+    /// The last customer that was counted, in the order of the rows' key.
+    fileprivate struct Place {
+        var customer = ""
+        var project = ""
+        var environment = ""
+
+        var binds: [Bind] { [.text(customer), .text(project), .text(environment)] }
     }
 
-    /// For each item, the number of customers who have it at either of the two instants.
-    private func active(_ call: Call) throws(Fault) -> [ProjectFigures.Active] {
-        try list(call) { rows, row in
-            ProjectFigures.Active(
-                name: rows.text(row, 0), now: rows.int8(row, 1), earlier: rows.int8(row, 2))
-        }.filter { $0.now > 0 || $0.earlier > 0 }
+    package let at: Instant
+    fileprivate var figures: [FigureScope: ProjectFigures] = [:]
+    fileprivate var shard: Int16 = 0
+    fileprivate var place = Place()
+    fileprivate let pageLimit: Int64
+    /// How many customers the next page has at most.
+    fileprivate var limit: Int64
+
+    package init(at: Instant, pageLimit: Int64 = 1000) {
+        self.at = at
+        self.pageLimit = pageLimit
+        limit = pageLimit
+    }
+
+    /// Whether every customer was counted.
+    package var isWhole: Bool { shard == Shard.count }
+}
+
+extension Ledger {
+    private typealias Scoped<Item> = (scope: FigureScope, item: Item)
+
+    /// The figures that were counted last; `nil` if none were.
+    package func figures(_ scope: FigureScope) throws(Fault) -> ProjectFigures? {
+        let call = Statement.findFigures(
+            .text(scope.project.text), .text(scope.environment.rawValue))
+        return try list(call) { rows, row throws(LedgerError) in
+            try ProjectFigures(
+                at: Instant(milliseconds: rows.int8(row, 0)), counts: rows.text(row, 1),
+                items: rows.text(row, 2))
+        }.first
+    }
+
+    /// Counts the next page of customers. Returns false once every customer was counted. A page that cannot be read is
+    /// read again in smaller ones. A customer whose rows cannot be read is left out.
+    package func count(_ count: inout FigureCount) throws(Fault) -> Bool {
+        if count.isWhole { return false }
+        let shard = Bind.int2(count.shard)
+        let next = Statement.findFigurePage
+        let binds = [shard] + count.place.binds
+        let end = try list(Call(statement: next, binds: binds + [.int8(count.limit)])) {
+            rows, row in
+            FigureCount.Place(
+                customer: rows.text(row, 0), project: rows.text(row, 1),
+                environment: rows.text(row, 2))
+        }.first
+        guard let end else {
+            count.shard += 1
+            count.place = FigureCount.Place()
+            return !count.isWhole
+        }
+        do throws(Fault) {
+            try add(to: &count, customers: binds + end.binds)
+            count.limit = min(4 * count.limit, count.pageLimit)
+        } catch {
+            if count.limit > 1 {
+                count.limit = max(1, count.limit / 10)
+                return true
+            }
+            if error.isOfWholeDatabase || error == .busy { throw error }
+            let rows = UnreadSubject(end.project, end.environment, end.customer, row: "customers")
+            unread.note(rows, LedgerError.unreadable("rows that cannot be counted").fault)
+        }
+        count.place = end
+        return true
+    }
+
+    /// The rows are read before any of them is added, because a broken connection makes a read start again.
+    private func add(to count: inout FigureCount, customers: [Bind]) throws(Fault) {
+        let none = ProjectFigures(at: count.at)
+        let (now, earlier, later) = (
+            Bind.int8(count.at.milliseconds), Bind.int8(none.weekAgo.milliseconds),
+            Bind.int8(none.weekAhead.milliseconds)
+        )
+        let entitlements = try active(.countActiveEntitlements, customers + [now, earlier])
+        let products = try active(.countActiveProducts, customers + [now, earlier])
+        let ending = try scoped(.listEndingAccess, customers + [now, later]) { rows, row in
+            ProjectFigures.Ending(
+                customer: rows.text(row, 2), version: rows.int8(row, 3),
+                entitlement: rows.text(row, 4), ends: Instant(milliseconds: rows.int8(row, 5)))
+        }
+        let refunds = try scoped(.listLateRefunds, customers + [earlier, now]) { rows, row in
+            ProjectFigures.Refunded(
+                customer: rows.text(row, 2), version: rows.int8(row, 3),
+                product: rows.text(row, 4), purchase: rows.text(row, 5),
+                transaction: rows.text(row, 6), at: rows.text(row, 7))
+        }
+        let unclaimed = try scoped(.countUnclaimedPage, customers) { rows, row in
+            rows.int8(row, 2)
+        }
+        for (scope, item) in entitlements {
+            count.figures[scope, default: none].entitlements.add(item.active, named: item.name)
+        }
+        for (scope, item) in products {
+            count.figures[scope, default: none].products.add(item.active, named: item.name)
+        }
+        for (scope, item) in ending { count.figures[scope, default: none].ending.add(item) }
+        for (scope, item) in refunds { count.figures[scope, default: none].refunds.add(item) }
+        for (scope, number) in unclaimed { count.figures[scope, default: none].unclaimed += number }
+    }
+
+    private func active(
+        _ statement: Statement, _ binds: [Bind]
+    ) throws(Fault) -> [Scoped<(name: String, active: ProjectFigures.Active)>] {
+        try scoped(statement, binds) { rows, row in
+            (
+                rows.text(row, 2),
+                ProjectFigures.Active(now: rows.int8(row, 3), earlier: rows.int8(row, 4))
+            )
+        }
+    }
+
+    /// An item for each row. Rows of projects or environments that Deed cannot name belong to no figures.
+    private func scoped<Item>(
+        _ statement: Statement, _ binds: [Bind], _ item: (borrowing Rows, Int) -> Item
+    ) throws(Fault) -> [Scoped<Item>] {
+        try list(Call(statement: statement, binds: binds)) { rows, row -> Scoped<Item>? in
+            guard let project = try? ProjectID(rows.text(row, 0)),
+                let environment = Environment(rawValue: rows.text(row, 1))
+            else { return nil }
+            return (FigureScope(project, environment), item(rows, row))
+        }.compactMap(\.self)
+    }
+
+    /// Keeps the figures of every project in both environments, those without customers, too.
+    package func keep(_ count: FigureCount) throws(Fault) {
+        try requireWritable()
+        for listed in try projects() {
+            for environment in Environment.allCases {
+                let scope = FigureScope(listed.project, environment)
+                try keep(count.figures[scope] ?? ProjectFigures(at: count.at), of: scope)
+            }
+        }
+    }
+
+    private func keep(_ figures: ProjectFigures, of scope: FigureScope) throws(Fault) {
+        let place: [Bind] = [.text(scope.project.text), .text(scope.environment.rawValue)]
+        let counts = place + [.int8(figures.at.milliseconds), .text(figures.countsText)]
+        let calls = [
+            Statement.begin(), ConnectionSettings.losableTransaction(),
+            Call(statement: .openFigures, binds: counts), Statement.commit(),
+            Statement.begin(), ConnectionSettings.losableTransaction(),
+            Call(statement: .holdFigures, binds: place),
+            Call(statement: .keepFigures, binds: counts + [.text(figures.itemsText)]),
+            Statement.commit(),
+        ]
+        try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in try connection.execute(calls) }
+        }
     }
 }

@@ -4,7 +4,7 @@ import Core
 struct Fold: Sendable {
     private(set) var state: StreamState
     private(set) var causes = RecentCauses()
-    /// The version at which the state is known to be kept beside the log.
+    /// The version of the newest state that is known to be kept beside the log.
     private(set) var keptVersion: Int64 = 0
 
     init(emptyFor stream: Stream) {
@@ -25,7 +25,10 @@ struct Fold: Sendable {
         causes.add(recorded, causeDigest: causeDigest)
     }
 
-    /// The events that the cause led to, if the stream has carried it out and still remembers it.
+    /// Gives the state of a project its current catalog.
+    mutating func supply(_ catalog: Catalog) { state.supply(catalog) }
+
+    /// The events that carried out the cause, if the stream has carried it out and still remembers it.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes.obeyed(cause) }
 
     /// The state to keep beside the log, if the stream has grown enough since the last state was kept.
@@ -47,5 +50,7 @@ struct Fold: Sendable {
     }
 
     /// The fold's approximate size in bytes.
-    var weight: Int { causes.weight + (state.customer?.weight ?? 2000 * Int(version)) }
+    var weight: Int {
+        causes.weight + (state.customer?.weight ?? 0) + (state.project?.weight ?? 0)
+    }
 }

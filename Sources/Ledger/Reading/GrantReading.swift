@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// How many rows are examined when not all of them match.
+    /// How many rows are examined if not all of them match.
     private static let grantLook = 20_000
 
     /// Up to `limit` matching grants, newest first, after a place in that order.
@@ -32,7 +32,7 @@ extension Ledger {
         }
         let leads = rows.compactMap(\.lead)
         let fitting = rows.filter(\.fits)
-        // Even if some rows were unreadable, the list continues after them.
+        // The list continues even after unreadable rows.
         let isShortened = fitting.count == limit && leads.count < limit
         return GrantLeads(
             leads: leads,

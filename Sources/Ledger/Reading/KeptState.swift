@@ -4,19 +4,19 @@ import JSON
 import Postgres
 import SQL
 
-/// A customer's state at a version. It is kept beside the log so that a long stream need not be read from its first
-/// event, and it can always be derived from the log. If it is missing or damaged, or comes from another log or program,
-/// only the events are read and the state is replaced.
+/// A customer's state at a version. It is kept beside the log, so that a long stream need not be
+/// read from its first event. The log alone can always replace it. If the state is missing or
+/// damaged, or comes from another log or program, only the events are read and a new state is kept.
 enum KeptState {
-    /// Identifies the program that kept the state. It is raised whenever the same events produce a different state or
-    /// different bytes, which a test checks. States with another number are not read, and those with a higher number
-    /// are not replaced.
-    static let number: Int16 = 2
+    /// Identifies the program that kept the state. The number rises whenever the same events
+    /// produce a different state or different bytes, which a test checks. States with another
+    /// number are not read, and states with a higher number are not replaced.
+    static let number: Int16 = 3
 
     /// The number of events by which a stream must grow before its state is kept again.
     static let growth = RecentCauses.span
 
-    /// A state is far larger than an event.
+    /// Larger than for an event, because a state is far larger.
     private static let limits = JSON.Limits(depth: 16, bytes: 64 << 20)
 
     static func content(of state: CustomerState) -> [UInt8] {
@@ -45,7 +45,7 @@ enum KeptState {
         return SHA256.digest(Array(place.utf8) + digest).bytes
     }
 
-    /// The state; `nil` if the bytes differ from the written ones.
+    /// The state; `nil` if the bytes differ from the written bytes.
     static func state(
         _ content: [UInt8], digest: [UInt8], of stream: Stream, version: Int64
     ) -> CustomerState? {

@@ -3,10 +3,11 @@ import Crypto
 import JSON
 import Synchronization
 import Telemetry
+import Wording
 
 /// The keys recorded in a project's own stream. A row in `deed.keys` does not grant access by itself.
 final class KnownKeys: Sendable {
-    /// Rows that had no event at the last check. They are remembered so that each is reported only once.
+    /// Rows without an event at the last check. They are remembered so that each is reported only once.
     private let forged = Mutex<Set<LiveKey>>([])
     private let log: Log
 
@@ -24,8 +25,8 @@ final class KnownKeys: Sendable {
             guard let state = states[key.project] else { return }
             switch state.standing(of: key) {
             case .live(let limits): parts.0.append(key.limited(by: limits))
-            // The key was revoked between the two reads, or its row was changed by hand. In either case, it no longer
-            // works.
+            // The key was revoked between the two reads, or someone changed its row by hand. In
+            // either case, it no longer works.
             case .revoked: break
             case .unknown: parts.1.insert(key)
             }
@@ -44,8 +45,9 @@ final class KnownKeys: Sendable {
             [
                 "key": .string(key.key.text), "project": .string(key.project.text),
                 "reason": .string(
-                    "A row of deed.keys has no event behind it, so its key grants no access. Something other "
-                        + "than Deed writes to the database; run deed audit --projections."),
+                    Remedy.inspectRows.after(
+                        "A row of deed.keys has no event behind it, so its key grants no access. Something other "
+                            + "than Deed writes to the database.")),
             ])
     }
 }

@@ -14,8 +14,8 @@ extension Ledger {
         }
     }
 
-    /// The apps of every project according to the project's own events: a row alone does not assign an app to a
-    /// project. Unreadable projects and unknown stores are omitted.
+    /// The apps of every project according to the project's events. A row alone does not assign an
+    /// app to a project. Unreadable projects and unknown stores are omitted.
     package func apps() throws(Fault) -> [ListedApp] {
         let rows = try list(Statement.listApps(), over: watching) {
             rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID)? in
@@ -35,7 +35,7 @@ extension Ledger {
         }
     }
 
-    /// The states of the readable projects. They are read outside the queue, and cached states are brought up to date.
+    /// The states of the readable projects. They are read outside the queue. Cached states are brought up to date.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
@@ -53,13 +53,13 @@ extension Ledger {
         }
     }
 
-    /// Every key that its project's own stream records, except keys that were revoked or expired long ago. If a project
-    /// cannot be read, all of its keys are omitted, because any of them may have been revoked.
+    /// Every key in its project's own stream, except keys that were revoked or expired long ago. If a
+    /// project cannot be read, all of its keys are omitted, because any of them may have been revoked.
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let since = settings.clock().advanced(byMilliseconds: -Key.expiredFor)
         let keys = try list(Statement.listKeys(.int8(since.milliseconds)), over: watching) {
             rows, row throws(LedgerError) -> LiveKey? in
-            // A key whose role only a newer release knows cannot be used here, and must not hide other keys.
+            // A key with a role that only a newer release knows cannot be used here, and must not hide other keys.
             guard let role = Role(rawValue: rows.text(row, 3)),
                 let project: ProjectID = try? rows.identifier(row, 1),
                 let key: KeyID = try? rows.identifier(row, 2)

@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The name of the purchase with this purchase token; `nil` if none of the app's purchases has the token. The
-    /// token's own name is preferred. A token does not reveal its environment, so both environments are searched.
+    /// The name of the purchase with this token; `nil` if none of the app's purchases has it. The token's
+    /// own name is preferred. A token does not reveal its environment, so the search covers both.
     package func chain(
         ofToken name: TransactionID, in app: AppKey, of project: ProjectID
     ) throws(Fault) -> TransactionID? {
@@ -13,8 +13,8 @@ extension Ledger {
         let found = try list(call) { rows, row throws(LedgerError) -> TransactionID in
             try rows.identifier(row, 1)
         }
-        // Another customer's part of the chain may only mention the token. If the token's own part has several names,
-        // any of them leads to that part.
+        // Another customer's part of the chain may merely mention the token. If the token's own
+        // part has several names, each of them leads to it.
         return found.first { $0 == name } ?? found.first
     }
 }

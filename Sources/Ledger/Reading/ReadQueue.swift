@@ -23,21 +23,21 @@ final class PendingRead: Sendable {
 
     var isWaiting: Bool { !isAnswered.load(ordering: .relaxed) }
 
-    /// Only the first answer counts: a reader may still deliver another one after the deadline.
+    /// Delivers the first answer and ignores any others. A reader may still deliver one after the deadline.
     func answer(_ answer: Answer) {
         if !isAnswered.exchange(true, ordering: .relaxed) { respond(answer) }
     }
 }
 
-/// The reads that are waiting for a reader, and the reads in progress. Each has a deadline, because a reader hangs for
+/// The reads that wait for a reader, and the reads in progress. Each has a deadline, because a reader hangs for
 /// as long as the database does.
 ///
 /// As long as it keeps up, a single reader serves all reads: reads that arrive during a batch form the next one and do
-/// not wake another reader. A second reader starts when many reads are waiting for busy readers. If a reader takes a
+/// not wake another reader. A second reader starts when many reads wait for busy readers. If a reader takes a
 /// long time over its batch, another one takes the waiting reads.
 final class ReadQueue: Sendable {
     static let batchLimit = 64
-    /// The number of waiting reads above which a second parallel round trip is worthwhile.
+    /// The number of waiting reads above which a second parallel round trip pays off.
     static let crowd = 32
     /// A batch that takes at least this many milliseconds counts as slow.
     private static let slow: Int64 = 5
@@ -99,8 +99,8 @@ final class ReadQueue: Sendable {
         }
     }
 
-    /// Ends reads whose deadline has passed, and wakes readers for reads that wait behind a slow one. Call it every few
-    /// milliseconds. Once it has returned that the queue is idle, an occasional call is enough.
+    /// Ends reads whose deadline has passed, and wakes readers for reads that wait behind a slow one.
+    /// Call it every few milliseconds, or only occasionally once it has reported an idle queue.
     func passBy() -> Bool {
         let time = time()
         let (overdue, isBusy) = state.changeAndWake { state -> (([PendingRead], Bool), Wake) in

@@ -12,7 +12,7 @@ struct RowList<Item> {
 }
 
 extension Ledger {
-    /// One item for each readable row. The others are noted and skipped.
+    /// One item for each readable row. Unreadable rows are noted and skipped.
     func readable<Item>(
         _ call: Call, over pool: Pool? = nil,
         of subject: (borrowing Rows, Int) -> UnreadSubject,
@@ -23,8 +23,8 @@ extension Ledger {
         }.compactMap(\.self)
     }
 
-    /// Up to `limit` items after a place. Unreadable rows are noted and replaced by later ones, so fewer items mean
-    /// that the list has ended.
+    /// Up to `limit` items after a place. Unreadable rows are noted and replaced by later ones, so
+    /// fewer items mean the end of the list.
     func page<Item>(
         after place: [Bind], limit: Int, over pool: Pool? = nil, _ listed: RowList<Item>
     ) throws(Fault) -> [Item] {

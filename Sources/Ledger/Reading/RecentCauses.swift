@@ -20,13 +20,13 @@ struct RecentCauses: Sendable {
     }
 
     mutating func add(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // After an erasure, the same cause may come again from a store or a clock.
+        // After an erasure, a store or a clock may repeat a cause.
         if recorded.event.isErasure {
             new = new.filter(\.value.isOfCaller)
             old = old.filter(\.value.isOfCaller)
         }
         let mark = CauseMark(recorded.cause)
-        // The events with the same cause are kept together.
+        // Events with the same cause stay together.
         if mark != last { forget(before: recorded.version) }
         last = mark
         var obeyed =
@@ -72,8 +72,8 @@ struct ObeyedCause: Sendable {
     }
 }
 
-/// Identifies a cause by 128 bits, because texts of up to 300 bytes would use too much memory. Each process has its own
-/// hash key, so that a sender cannot construct two causes with the same hash.
+/// Identifies a cause by 128 bits, because texts of up to 300 bytes would use too much memory. Each
+/// process has its own hash key, so that no sender can construct two causes with the same hash.
 private struct CauseMark: Hashable, Sendable {
     private let first: Int
     private let second: Int

@@ -5,9 +5,9 @@ import Synchronization
 /// only has to be brought up to date.
 ///
 /// Two generations limit the cache without any bookkeeping on each use. When the young generation is full, it becomes
-/// the old one, and folds that are still in use are copied back from it.
+/// the old one, and folds still in use are copied back from it.
 final class StateCache: Sendable {
-    /// The shard heads that are known before any position was seen.
+    /// The heads of shards before any position was seen.
     static let noHeads = [Int64](repeating: 0, count: Shard.count)
 
     private struct Generations {
@@ -16,7 +16,7 @@ final class StateCache: Sendable {
         /// The approximate size of the young generation in bytes.
         var weight = 0
         var oldWeight = 0
-        /// How many times the log had started over.
+        /// How many times the log has started over.
         var epoch = 0
         /// The highest position seen in each shard.
         var heads = StateCache.noHeads
@@ -42,6 +42,7 @@ final class StateCache: Sendable {
     private let weightLimit: Int
     /// Receives the folds of streams that have grown since their states were kept.
     let keeper = StateKeeper()
+    let catalogs = CatalogCache()
 
     /// Creates a cache of roughly at most the given number of bytes.
     init(bytes: Int) {
@@ -54,6 +55,7 @@ final class StateCache: Sendable {
             if generations.epoch == epoch { return }
             generations = Generations()
             generations.epoch = epoch
+            catalogs.forget()
         }
     }
 
@@ -71,13 +73,14 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Stores the fold, unless the cache has a newer one or the log has started over since the fold was requested. An
-    /// incomplete fold ends before an unreadable event.
+    /// Stores the fold, unless the cache has a newer one or the log has started over since the
+    /// request. An incomplete fold ends before an unreadable event.
     func keep(_ fold: Fold, of stream: Stream, askedIn epoch: Int, isWhole: Bool = true) {
         generations.withLock { generations in
             if generations.epoch != epoch { return }
             let known = generations.young[stream] ?? generations.old[stream]
             if let known, known.version >= fold.version { return }
+            if let known { catalogs.keep(known.state.project, of: stream, before: fold.state) }
             var fold = fold
             if isWhole { keeper.keep(&fold, of: stream, askedIn: epoch) }
             generations.keep(fold, of: stream, limit: weightLimit)
@@ -114,9 +117,9 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes where shards end. If a shard ends before a position that was seen before the query, forgets every fold and
-    /// throws: the database has been restored to an earlier state while this process was running. Positions that other
-    /// threads saw in the meantime prove nothing.
+    /// Notes where shards end. If a shard ends before a position that was seen before the query,
+    /// forgets every fold and throws: the database was restored to an earlier state while this
+    /// process was running. Positions that other threads saw in the meantime prove nothing.
     func observe(
         _ heads: [(shard: Shard, sequence: Int64)], askedAfter seenHeads: [Int64]
     ) throws(LedgerError) {
@@ -127,6 +130,7 @@ final class StateCache: Sendable {
                     let epoch = generations.epoch
                     generations = Generations()
                     generations.epoch = epoch
+                    catalogs.forget()
                     return false
                 }
                 generations.heads[index] = max(generations.heads[index], head)

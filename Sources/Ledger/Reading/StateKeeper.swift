@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Keeps the states of long streams beside the log. It has its own thread and connection, so that commits and reads
+/// Keeps the states of long streams beside the log. A separate thread and connection ensure that commits and reads
 /// never wait for it. If a state cannot be written, the keeper tries again once the stream has grown further.
 final class StateKeeper: Sendable {
     private struct Item {
@@ -14,7 +14,7 @@ final class StateKeeper: Sendable {
         let state: CustomerState
         /// How many times the log had started over when the state was read.
         let epoch: Int
-        /// Whether the existing kept state is unreadable.
+        /// Whether the state that is kept now is unreadable.
         let isReplacement: Bool
         let weight: Int
     }
@@ -22,7 +22,7 @@ final class StateKeeper: Sendable {
     private static let queueLimit = 64
     /// The limit on the total size of the waiting states.
     private static let weightLimit = 64 << 20
-    /// States larger than this are not kept.
+    /// Larger states are not kept.
     private static let byteLimit = 32 << 20
     private static let damageLimit = 1000
 
@@ -88,7 +88,7 @@ final class StateKeeper: Sendable {
         let (stream, version) = (item.stream, item.state.version)
         let digest = KeptState.digest(of: content, stream, version: version)
         return try link.settled { connection throws(LedgerError) in
-            // Checked only now, because a reopened connection may lead to a different log.
+            // Checked this late, because a reopened connection may lead to a different log.
             if known.epoch != item.epoch { return false }
             let keep = Statement.keepState(
                 .int2(stream.shard.number), .text(stream.project.text),

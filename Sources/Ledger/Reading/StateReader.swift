@@ -21,12 +21,12 @@ extension CustomerSnapshot {
 
 /// Reads the requested states. All waiting requests share one round trip.
 ///
-/// The next batch gathers while this one is being read. If the database refuses a batch, its streams are read again one
+/// The next batch gathers during this read. If the database refuses a batch, its streams are read again one
 /// by one, so that only the faulty stream gets no answer.
 struct StateReader: ~Copyable {
     typealias Given = GivenAnswer<PendingRead.Answer>
 
-    /// Answers from states with more events than this take a while to produce, so another thread does it.
+    /// Another thread produces answers from states with more events than this, because they take a while.
     private static let lightVersions: Int64 = 500
 
     private let number: Int
@@ -96,7 +96,7 @@ struct StateReader: ~Copyable {
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
         if state.state.version > StateReader.lightVersions {
-            // No limit is needed: the callers count towards the requests in flight, which are limited.
+            // Needs no limit: the callers count towards the requests in flight, which are limited.
             heavy.add([Given(answer: .success(state)) { read.answer($0) }])
         } else {
             read.answer(.success(state))
@@ -108,7 +108,7 @@ struct StateReader: ~Copyable {
     ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
-            // Compared only now, because a reopened connection may lead to a different log.
+            // Compared this late, because a reopened connection may lead to a different log.
             try connection.folds(of: asked.streams, cache: cache, known: known)
         }
         return asked.places.map { own, project in
@@ -123,8 +123,8 @@ struct StateReader: ~Copyable {
     }
 }
 
-/// Streams that are read together: the requested ones and those of their projects, without duplicates. There are so few
-/// streams that comparing them is faster than hashing.
+/// Streams that are read together: the requested ones and those of their projects, without
+/// duplicates. With so few streams, comparing them is faster than hashing.
 private struct AskedStreams {
     private(set) var streams: [Stream] = []
     /// For each request, the index of the requested stream and that of its project's own stream.

@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// The current folds of the streams, and the ends of their shards. Cached folds are brought up to date in one round
-    /// trip and kept. If there is no cached fold, folding starts from the state kept beside the log. An unreadable
-    /// stream has an error in its place.
+    /// The current folds of the streams, and the ends of their shards. Cached folds are brought up
+    /// to date in one round trip and kept. Without a cached fold, folding starts from the state
+    /// kept beside the log. An unreadable stream has an error in its place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
@@ -43,7 +43,7 @@ extension Connection {
             guard
                 let found = streams[place...].firstIndex(of: row.stream)
                     ?? streams.firstIndex(of: row.stream)
-            else { throw .unreadable("an event of a stream that was not asked for") }
+            else { throw .unreadable("an event of a stream that was not requested") }
             place = found
             if failures[place] != nil || damaged.contains(place) { return }
             do throws(LedgerError) {
@@ -54,10 +54,20 @@ extension Connection {
                 failures[place] = error
             }
         }
+        let states = zip(streams, folds.map(\.state))
+        for (stream, catalog) in try lackedCatalogs(of: states, cache.catalogs) {
+            guard let place = streams.firstIndex(of: stream), failures[place] == nil else {
+                continue
+            }
+            switch catalog {
+            case .success(let catalog): folds[place].supply(catalog)
+            case .failure(let error): failures[place] = error
+            }
+        }
         try cache.observe(heads.ends, askedAfter: seenHeads)
         known.note(heads.marks, askedIn: epoch)
         if !damaged.isEmpty { return ([], heads, damaged) }
-        for place in changed {
+        for place in changed where folds[place].state.lackedEdition == nil {
             let isWhole = failures[place] == nil
             cache.keep(folds[place], of: streams[place], askedIn: epoch, isWhole: isWhole)
         }
@@ -68,9 +78,9 @@ extension Connection {
         return (results, heads, [])
     }
 
-    /// Passes on each stream's events after the known version, and returns where the streams' shards ended at the same
-    /// moment. `keeping` receives the state from which the stream at that place starts, or `nil` if that state is
-    /// damaged.
+    /// Passes on each stream's events after the known version, and returns where the streams'
+    /// shards ended at that moment. `keeping` receives the state from which the stream at that
+    /// place starts, or `nil` if that state is damaged.
     mutating func load(
         _ streams: [Stream], after versions: [Int64], seenHeads: [Int64], _ number: Int16? = nil,
         keeping: (Int, CustomerState?) -> Void = { _, _ in },

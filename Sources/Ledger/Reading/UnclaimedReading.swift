@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Larger counts are not exact, because counting takes longer the more purchases there are.
+    /// Counts beyond this are not exact, because counting takes longer the more purchases there are.
     private static let unclaimedCountLimit: Int64 = 1_000_000
 
     /// Up to `limit` unclaimed purchases after a given one, each with its state.

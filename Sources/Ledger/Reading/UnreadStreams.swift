@@ -4,8 +4,8 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// A stream that cannot be read, or an unreadable row in a table beside the log. The texts are exactly as stored in the
-/// database, because the names themselves may be damaged.
+/// A stream that cannot be read, or an unreadable row in a table beside the log. The texts are
+/// exactly as stored in the database, because the names themselves may be damaged.
 package struct UnreadSubject: Hashable, Sendable {
     package let project: String
     package let environment: String
@@ -35,11 +35,11 @@ package struct UnreadSubject: Hashable, Sendable {
     }
 }
 
-/// Counts unreadable streams and rows, and logs each of them with the reason once a minute. Error messages to callers
-/// refer to the log.
+/// Counts unreadable streams and rows, and logs each of them with its reason once a minute. Error
+/// messages to callers refer to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
-    /// A stream no longer counts once this many milliseconds have passed without a failed read.
+    /// A stream stops counting after this many milliseconds without a failed read.
     private static let memory: Int64 = 600_000
     /// Above this number, further streams and rows are neither counted nor logged.
     private static let limit = 1000
@@ -88,7 +88,7 @@ final class UnreadStreams: Sendable {
             }
             if notes.count >= UnreadStreams.limit {
                 notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
-                // Enough are logged already. Without this limit, every failed read would log the others again.
+                // Enough streams are logged already. Without this limit, every failed read would log the others again.
                 if notes.count >= UnreadStreams.limit, notes[subject] == nil { return false }
             }
             notes[subject] = Note(logged: time, seen: time, reason: what.what)

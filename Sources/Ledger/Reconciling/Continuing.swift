@@ -5,7 +5,7 @@ import SQL
 extension Ledger {
     private static let continuingPage: Int64 = 500
 
-    /// Unclaimed purchases that continue a purchase held by a customer, each with the facts that show this.
+    /// Unclaimed purchases that continue a customer's purchase, each with the facts that show this.
     package func continuing(
         of project: ProjectID
     ) throws(Fault) -> [(stream: Stream, facts: Facts)] {
@@ -30,7 +30,7 @@ extension Ledger {
         }
     }
 
-    /// Rows with invalid names are reported by the audit.
+    /// The audit reports rows with invalid names.
     private func stream(of key: [String], in project: ProjectID) -> (Stream, PurchaseID)? {
         guard let environment = Environment(rawValue: key[0]), let store = Store(rawValue: key[1]),
             let original = try? TransactionID(key[2])

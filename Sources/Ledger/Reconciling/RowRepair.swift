@@ -2,9 +2,10 @@ import Core
 import Crypto
 import Postgres
 import SQL
+import Wording
 
-/// Repairs the differences that a comparison with the log has found: rewrites rows of customers and projects, and
-/// removes rows without events.
+/// Repairs the differences that a comparison with the log has found. It rewrites rows of customers
+/// and projects, and removes rows without events.
 struct RowRepair {
     private let audit: ProjectionAudit
     private let ledger: Ledger
@@ -41,8 +42,8 @@ struct RowRepair {
         return Int64(mended)
     }
 
-    /// Repairs customers whose rows differ, and rows that take the place of others. If events may support a row, the
-    /// shard is locked. Returns the number of rows removed.
+    /// Repairs customers whose rows differ, and removes rows that take the place of others. If
+    /// events may support a row, its shard is locked. Returns the number of rows removed.
     private mutating func writeCustomers() -> Int {
         let strays = Dictionary(grouping: audit.strays.rows, by: \.stream)
         let ghosts = Set(audit.strays.names.compactMap(\.stream))
@@ -84,8 +85,8 @@ struct RowRepair {
         return mend([call]) ? credits.count : 0
     }
 
-    /// Removes rows that concern no customer, and rewrites the project's own rows in the same transaction. Returns
-    /// false if that failed.
+    /// Removes rows that concern no customer, and rewrites the project's own rows in the same
+    /// transaction. Returns false if the transaction failed.
     @discardableResult
     private mutating func mend(_ calls: [Call] = []) -> Bool {
         let fault = ledger.mend([(.ofProject(project), calls)], at: pace)[0]
@@ -95,8 +96,8 @@ struct RowRepair {
 }
 
 extension Ledger {
-    /// Rewrites the rows of customers and projects, and makes further calls for each. Returns a fault for each one that
-    /// failed.
+    /// Rewrites the rows of customers and projects, with further calls for each. Returns a fault
+    /// for each one that failed.
     fileprivate func mend(
         _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
     ) -> [Fault?] {
@@ -105,7 +106,7 @@ extension Ledger {
             switch answer {
             case .success: nil
             case .failure(.fault(let fault)): fault
-            case .failure(.refused(let refusal)): .broken(refusal.sentence)
+            case .failure(.refused(let refusal)): .broken(refusal.withRemedy)
             }
         }
     }

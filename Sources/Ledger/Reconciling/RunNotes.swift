@@ -34,7 +34,7 @@ extension Ledger {
         try write(Statement.forgetReconciled(.text(project.text)))
     }
 
-    /// Writes a note. A later commit makes it durable. If the note is lost, only part of the run is repeated.
+    /// Writes a note. A later commit makes it durable. If the note is lost, only part of the run repeats.
     func write(_ note: Call) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
@@ -46,8 +46,8 @@ extension Ledger {
         }
     }
 
-    /// When the project that has waited longest was last reconciled (or created, if it never was), and the number of
-    /// projects in which the last run of some step found faults.
+    /// When the project that has waited longest was last reconciled (or created, if it never was),
+    /// and the number of projects with faults in the last run of some step.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
@@ -79,7 +79,7 @@ extension Ledger {
     }
 }
 
-/// Work that a run finds by looking at rows only.
+/// Work that a run finds in rows alone.
 extension Ledger {
     package func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant

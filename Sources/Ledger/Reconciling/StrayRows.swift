@@ -2,12 +2,12 @@ import Core
 import Postgres
 import SQL
 
-/// Rows without events, and waiting credits that lack a row. Rewriting a customer's rows does not repair these.
+/// Rows without events, and waiting credits without a row. Rewriting a customer's rows does not repair these.
 struct StrayRows {
     /// The names in a row, valid or not.
     struct Name {
         let name: CustomerName
-        /// `nil` if only a sample was compared.
+        /// The row's shard; `nil` if only a sample was compared.
         let shard: Shard?
 
         init(_ name: CustomerName, in shard: Shard?) {
@@ -15,7 +15,7 @@ struct StrayRows {
             self.shard = shard
         }
 
-        /// The stream to which the row belongs; `nil` if no stream can have a row in this place.
+        /// The stream to which the row belongs; `nil` if no stream can have a row there.
         var stream: Stream? { name.stream.flatMap { $0.shard == shard ? $0 : nil } }
     }
     /// A row that does not appear among any customer's rows.

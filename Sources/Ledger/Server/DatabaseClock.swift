@@ -15,7 +15,7 @@ final class DatabaseClock: Sendable {
     private static let pauseBetweenWarnings: Int64 = 60_000
 
     private struct State {
-        /// By how much the machine's clock is ahead at least; negative if it is behind.
+        /// The minimum lead of the machine's clock; negative if the clock is behind.
         var lead: Int64 = 0
         /// When the last warning was logged, according to the monotonic clock.
         var warnedAt = Int64.min / 2
@@ -41,16 +41,16 @@ final class DatabaseClock: Sendable {
         fileprivate let time: Int64
     }
 
-    /// Call before asking the database for its time.
+    /// Call this before asking the database for its time.
     func begin() -> Beginning? {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
 
-    /// Compares a reading of the database's clock that was taken some time after `beginning`. A slow answer does not
-    /// make a clock look wrong.
+    /// Compares a reading of the database's clock that was taken some time after `beginning`. A
+    /// slow answer does not make a clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If the machine's clock was set in the meantime, its current reading is also used for the beginning.
+        // If someone set the machine's clock in the meantime, its current reading also serves for the beginning.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =
@@ -103,7 +103,7 @@ extension Impediment {
         return Impediment(
             .clockApart,
             "The clock of this machine is \(seconds).\(fraction) s "
-                + "\(lead < 0 ? "behind" : "ahead of") PostgreSQL's. Set the one that is wrong, and keep "
-                + "both right with NTP. Nothing is written while they are more than 30 s apart.")
+                + "\(lead < 0 ? "behind" : "ahead of") PostgreSQL's. Correct the wrong clock, and keep "
+                + "both right with NTP. Deed writes nothing while they are more than 30 s apart.")
     }
 }

@@ -2,6 +2,7 @@ import Core
 import JSON
 import Telemetry
 import Threading
+import Wording
 
 /// The result of a check of the database.
 struct DatabaseLook: Sendable {
@@ -26,7 +27,7 @@ struct DatabaseLook: Sendable {
 
 /// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// A check that is older than this, in milliseconds, says nothing about the current condition.
+    /// An older check, in milliseconds, says nothing about the current condition.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
@@ -62,7 +63,7 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// An obstacle that is certain to prevent a write.
+    /// An obstacle that certainly prevents a write.
     var barrier: Impediment? {
         state.change(wake: .none) { state in
             guard let look = state.look,
@@ -73,12 +74,12 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether to look for another server because writes fail, since a standby may have been promoted. Returns true at
-    /// most once per `pause` milliseconds.
+    /// Whether to look for another server because writes fail. A standby may have been promoted.
+    /// Returns true at most once per `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
-            // Looking for another server would not help if the log is too new for this program.
+            // Another server would not help if the log is too new for this program.
             let isInDoubt = state.look?.impediments.contains { $0.kind != .outdated } ?? false
             guard isInDoubt, now - state.doubtedAt >= pause else { return false }
             state.doubtedAt = now
@@ -120,7 +121,7 @@ final class DatabaseCondition: Sendable {
             )
         }
         for impediment in new {
-            log.error(impediment.kind.rawValue, ["reason": .string(impediment.sentence)])
+            log.error(impediment.kind.rawValue, ["reason": .string(impediment.withRemedy)])
         }
         if isOver { log.info("database_writable") }
     }
@@ -134,8 +135,8 @@ extension Impediment {
 
     static let readOnly = Impediment(
         .readOnly,
-        "The database accepts no writes: it is a standby, or default_transaction_read_only is on. Promote "
-            + "it, or switch that off.")
+        "The database accepts no writes: it is a standby, or default_transaction_read_only is on. Promote the "
+            + "standby, or switch that setting off.")
 
     fileprivate static func standbyMissing(_ look: DatabaseLook) -> Impediment {
         let needed = look.standbysNeeded == 1 ? "1 standby" : "\(look.standbysNeeded) standbys"
@@ -150,6 +151,6 @@ extension Impediment {
         Impediment(
             .noStandby,
             "Commits (\(look.waitingCommits) now) have waited for a standby for more than 2 s. Check that the "
-                + "standby runs and that it keeps up, or change synchronous_standby_names.")
+                + "standby is running and keeps up, or change synchronous_standby_names.")
     }
 }

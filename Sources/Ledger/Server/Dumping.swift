@@ -2,7 +2,7 @@ import Core
 package import Postgres
 import SQL
 
-/// A snapshot of the log. A dump can share it as long as it is open.
+/// A snapshot of the log. As long as it is open, a dump can share it.
 package struct LogSnapshot: ~Copyable {
     /// The connection whose open transaction holds the snapshot.
     private let connection: Connection

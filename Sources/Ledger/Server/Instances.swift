@@ -2,7 +2,7 @@ package import Core
 package import Postgres
 import SQL
 
-/// An instance, as described by its row in the database.
+/// An instance, according to its row in the database.
 package struct SeenInstance: Sendable {
     package let name: String
     /// How many milliseconds ago the instance started, according to PostgreSQL's clock.
@@ -39,8 +39,8 @@ package struct StoredRelation: Sendable {
 
 /// The operator's view of a database and its instances.
 extension Ledger {
-    /// Shows other processes that this instance is alive. Does not wait for standbys, because a lost row is simply
-    /// written again.
+    /// Shows other processes that this instance is alive. Does not wait for standbys, because the
+    /// next call replaces a lost row.
     package func noteInstance(
         _ name: String, startedAgo: Int64, says: String
     ) throws(Fault) {
@@ -83,11 +83,11 @@ extension Ledger {
         }
     }
 
-    /// Streams and rows that this process was recently unable to read.
+    /// The streams and rows that this process was recently unable to read.
     package var unreadStreams: [(subject: UnreadSubject, reason: String)] { unread.list }
 }
 
-/// The data that commands read and write when the service is not running.
+/// The data that commands read and write without the service.
 package struct OperatorsView: ~Copyable {
     var link: Link
 
@@ -160,8 +160,8 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// Kinds of store calls that have used up their budget or are paused at the store's request, with the remaining
-    /// milliseconds.
+    /// Kinds of store calls that have used up their budget or are paused at the store's request,
+    /// with the remaining milliseconds.
     package mutating func budgets(
         at now: Instant
     ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-/// When keys were last used. These times are stored outside the log.
+/// When keys were last used, stored outside the log.
 extension Ledger {
     package func note(_ uses: [KeyUse]) throws(Fault) {
         try sendBeside(

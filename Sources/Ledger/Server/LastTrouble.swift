@@ -2,10 +2,10 @@ import Core
 import Synchronization
 import Threading
 
-/// The last fault that suggested that the database is unreachable. It is in the database's own words, which callers do
-/// not get to see.
+/// The last fault that suggested an unreachable database. The fault is in the database's own words,
+/// which callers do not get to see.
 final class LastTrouble: Sendable {
-    /// How long, in milliseconds, the fault may be used to explain later failures.
+    /// How long the fault may explain later failures, in milliseconds.
     private static let memory: Int64 = 60_000
 
     private let last = Mutex<(words: String, at: Int64)?>(nil)

@@ -28,15 +28,14 @@ package struct LogDemand: Hashable, Sendable {
             let wanted = program.map { "deed \($0)" } ?? "the release that raised it"
             return Impediment(
                 .outdated,
-                "The log has the format \(format.number), and this program knows \(LogFormat.own.number) at most, so it "
-                    + "writes nothing. Install \(wanted), or a newer release, in its place.")
+                "The log has the format \(format.number), but this program knows at most \(LogFormat.own.number), so it "
+                    + "writes nothing. Install \(wanted), or a newer release.")
         }
         if !isMet {
             return Impediment(
                 .outdated,
-                "The schema is for releases that know migration \(migration), and this program knows "
-                    + "\(Schema.needed) at most, so it writes nothing. Install the release that ran deed migrate, or a "
-                    + "newer one, in its place.")
+                "The schema is for releases that know migration \(migration), but this program knows at most "
+                    + "\(Schema.needed), so it writes nothing.", remedy: .installMigratingRelease)
         }
         return nil
     }

@@ -5,13 +5,14 @@ import Postgres
 import SQL
 import Telemetry
 import Threading
+import Wording
 
 /// Compares every server that a connection reaches with what this instance has seen of the log.
 ///
-/// A standby that was promoted may lack the last commits. An old primary that comes back lacks what its successor
-/// wrote. A backup lacks everything that came after it. Continuing with any of them would start a second history that
-/// contradicts earlier answers. The chain reveals such a server: it either has an event with the chain that was seen,
-/// or has something else in that place.
+/// A promoted standby may lack the last commits. An old primary that comes back lacks what its
+/// successor wrote. A backup lacks everything after it. Continuing with any of them would start a
+/// second history that contradicts earlier answers. The chain reveals such a server: at a known
+/// place, it has either an event with the chain that was seen, or something else.
 package final class LogGuard: Sendable {
     fileprivate struct State {
         var seen = SeenLog()
@@ -24,11 +25,11 @@ package final class LogGuard: Sendable {
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
-        /// Whether anything about the log was remembered from before this start.
+        /// Whether this process remembered anything about the log when it started.
         var isRemembered = false
-        /// Whether the notes turned out to be unreadable and may be overwritten.
+        /// Whether the notes proved unreadable and may be overwritten.
         var isGivenUp = false
-        /// Losses that had already been accepted when the notes turned out to be unreadable.
+        /// Losses that had already been accepted when the notes proved unreadable.
         var acceptedBefore: Set<AcceptanceID>?
         var isTold = false
     }
@@ -47,21 +48,21 @@ package final class LogGuard: Sendable {
     /// Whether the last server revealed its identity.
     var isServerKnown: Bool { state.change(wake: .none) { $0.seen.server != nil } }
 
-    /// Whether anything about the log was remembered from before this start.
+    /// Whether this process remembered anything about the log when it started.
     package var isRemembered: Bool { state.change(wake: .none) { $0.isRemembered } }
 
-    /// How many times the log started over. Read this before asking the log for its marks.
+    /// How many times the log has started over. Read this before asking the log for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 
-    /// Notes how much of the log a caller saw in that epoch. Marks requested before a loss was accepted may belong to
-    /// the abandoned log.
+    /// Notes how much of the log a caller saw in that epoch. Marks from before an accepted loss may
+    /// belong to the abandoned log.
     func note(_ marks: [ShardMark], askedIn epoch: Int) {
         state.change(wake: .none) { state in
             if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
         }
     }
 
-    /// Notes losses that have already been accepted. They do not excuse later losses.
+    /// Notes losses that have already been accepted. These do not excuse later losses.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
@@ -96,13 +97,11 @@ package final class LogGuard: Sendable {
             "log_not_remembered",
             [
                 "reason": .string(reason),
-                "remedy": .string(
-                    "let Deed write to --data-dir: what it has seen of the log is kept there for its next "
-                        + "start"),
+                "remedy": .string(Remedy.keepRecord.inCommands),
             ])
     }
 
-    /// Deletes what is remembered about other logs that no process has worked with since an instant.
+    /// Deletes what is known about other logs that no process has worked with since an instant.
     func forgetOthers(before instant: Instant) -> Int {
         let seen = state.change(wake: .none) { $0.seen }
         return seen.root == nil ? 0 : memory.forget(seen, instant)
@@ -124,13 +123,14 @@ package final class LogGuard: Sendable {
             switch error {
             case .postgres(let reason): throw reason
             case .impeded(let impediment):
-                throw PostgresError(.unwanted, serverMessage: impediment.sentence)
+                throw PostgresError(
+                    .unwanted, serverMessage: impediment.withRemedy, cause: impediment)
             default: throw PostgresError(.unexpected, serverMessage: error.description)
             }
         }
     }
 
-    /// Whether notes by other instances also stop this one.
+    /// Whether notes from other instances also stop this one.
     var heedsOthers: Bool { memory.notes != .ignored }
 
     /// Throws unless the server has everything that was seen of the log.
@@ -154,8 +154,8 @@ package final class LogGuard: Sendable {
                 connection.outliveOthers()
                 return true
             }
-            // Another connection has started over, with this server or a different one. Compare this server with the
-            // new state.
+            // Another connection has started over, with this server or a different one. Compares
+            // this server with the new state.
             if !isBegun { return try meet(&connection) }
             tell(of: accepted, lacking: shortage.impediment([]))
         } else if seen.isEmpty {
@@ -165,8 +165,8 @@ package final class LogGuard: Sendable {
         if welcome(server) { connection.outliveOthers() }
     }
 
-    /// Returns the losses accepted since then, which excuse the shortage. Throws if there are none, or if another
-    /// instance reported a larger shortage.
+    /// Returns the losses accepted since then, which excuse the shortage. Throws if no loss was
+    /// accepted, or if another instance reported a larger shortage.
     private func excuse(
         _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
     ) throws(LedgerError) -> Set<AcceptanceID> {
@@ -176,7 +176,7 @@ package final class LogGuard: Sendable {
         let isRefused = shortage.isOwn && accepted.isEmpty
         if !isRefused, stopping.isEmpty { return accepted }
         if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
-        // Connections made before the note was written still use that server.
+        // Connections from before the note still use that server.
         if !isRefused, impediment == nil { connection.outliveOthers() }
         throw .impeded(refuse(shortage.impediment(stopping)))
     }
@@ -208,7 +208,7 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Treats nothing as seen if a loss was accepted after the notes turned out to be unreadable.
+    /// Treats nothing as seen if a loss was accepted after the notes proved unreadable.
     private func unknown(
         because error: LogMemory.NotRecalled, over connection: inout Connection,
         to server: MetServer
@@ -237,7 +237,7 @@ package final class LogGuard: Sendable {
             [
                 "acceptances": .array(
                     accepted.map { .string($0.text) }.sorted { $0.text < $1.text }),
-                "lacking": .string(impediment.sentence),
+                "lacking": .string(impediment.withRemedy),
             ])
     }
 
@@ -248,12 +248,12 @@ package final class LogGuard: Sendable {
         }
         if isNew {
             log.error(
-                event ?? impediment.kind.rawValue, ["reason": .string(impediment.sentence)])
+                event ?? impediment.kind.rawValue, ["reason": .string(impediment.withRemedy)])
         }
         return impediment
     }
 
-    /// Whether a different server, or an earlier history of this one, was used before, or the last server was refused.
+    /// Whether a different server was used before, or an earlier history of this one, or the last server was refused.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -263,7 +263,7 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        // Otherwise, callers that were just refused would wait before trying again.
+        // Otherwise, callers with a recent refusal would wait before they try again.
         return isAnother || isOver
     }
 }
@@ -292,7 +292,7 @@ package struct LogMemory: Sendable {
 
     /// How a process treats the notes of instances if the database lacks events.
     package enum Notes: Sendable {
-        /// Ignores the notes: the process accepts the log as it is.
+        /// Ignores the notes. The process accepts the log as it is.
         case ignored
         case heeded
         /// Reads the notes and also writes its own.
@@ -301,21 +301,21 @@ package struct LogMemory: Sendable {
 
     /// How durable the stored notes must be.
     package enum Care: Sendable {
-        /// They survive the process.
+        /// The notes survive the end of the process.
         case quick
-        /// They survive a power failure.
+        /// The notes survive a power failure.
         case synced
-        /// They survive a power failure and replace unreadable ones.
+        /// The notes survive a power failure and replace unreadable ones.
         case overwriting
     }
 
-    /// Loads what was seen of the log that starts with this first event, preferably in this server's database,
+    /// Loads what was seen of the log with this first event, preferably in this server's database,
     /// otherwise in a different one.
     package var recall: Recall
     /// Stores what was seen. Returns an error if that failed.
     package var keep: Keep
-    /// Deletes what was seen of logs other than the served one if no process has worked with them since an instant.
-    /// Returns the number deleted.
+    /// Deletes what was seen of logs other than the served one if no process has worked with them
+    /// since an instant. Returns the number of deletions.
     package var forget: Forget = { _, _ in 0 }
     package var notes: Notes
 
@@ -333,15 +333,15 @@ package struct LogMemory: Sendable {
 }
 
 extension LogGuard.State {
-    /// How many milliseconds new notes may wait to be synced to disk. A sync competes with commits.
+    /// How many milliseconds new notes may wait before they are synced to disk. A sync competes with commits.
     private static let syncPause: Int64 = 1000
 
-    /// How durably the notes must be stored now; `nil` if they are already durable enough.
+    /// How durably the notes must be stored now; `nil` if they are durable enough.
     fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
         if seen.root == nil { return nil }
         if isGivenUp { return .overwriting }
         let isOverdue = syncedAt.map { now - $0 >= Self.syncPause } ?? true
-        // A change of history matters more than progress within the same history.
+        // A change of history matters more than progress within one history.
         let isAnother = seen.server != synced.server || seen.acceptances != synced.acceptances
         if seen != synced, isLast || isOverdue || isAnother { return .synced }
         return isChanged ? .quick : nil
@@ -352,9 +352,8 @@ extension LogMemory.NotRecalled {
     fileprivate func impediment(at server: MetServer) -> Impediment {
         Impediment(
             .behind,
-            "What this instance has seen of the log cannot be read (\(reason)), so it cannot tell whether "
-                + "the PostgreSQL server at \(server.name) lacks anything. It is not read and not written. "
-                + "Let the user that serves read that file. If the file is damaged and this server is the "
-                + "right one, say so with: deed accept-log --reason '…'")
+            "This instance cannot read its record of the log (\(reason)), so it cannot tell whether "
+                + "the PostgreSQL server at \(server.name) lacks events. Deed neither reads nor writes that server. "
+                + "Let the service's user read the record's file.", remedy: .acceptServer)
     }
 }

@@ -18,9 +18,9 @@ extension Ledger {
         }
     }
 
-    /// Opens a new session to find out why the old one is silent. A slow server answers the new session, if only with a
-    /// refusal, and its other sessions stay usable. A hanging server does not answer. If the new session reaches a
-    /// different server, connecting abandons the other sessions.
+    /// Opens a new session to find out why the old one is silent. A slow server answers the new
+    /// session, if only with a refusal, and its other sessions stay usable. A hanging server does not
+    /// answer. If the new session reaches a different server, connecting abandons the other sessions.
     private func lookTwice() throws(LedgerError) -> Instant? {
         do throws(LedgerError) {
             return try lookOnce()
@@ -33,7 +33,7 @@ extension Ledger {
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Done only once, because later connections go to a server that is slow at worst.
+            // Done only once, because later connections reach a server that is at worst slow.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -41,13 +41,13 @@ extension Ledger {
         }
     }
 
-    /// Throws if reads may come from a server to which other instances no longer write. A server that was suspended
-    /// while a standby was promoted keeps answering reads until this check detects it.
+    /// Throws if reads may come from a server to which other instances no longer write. A server that
+    /// was suspended while a standby was promoted keeps answering reads until this check detects it.
     package func requireCertainty() throws(Fault) {
         if !condition.dependsOnStandby { return }
         let asked = monotonicMicroseconds()
         let fault = certainty.change(wake: .none) { last in
-            // Another caller's check is good enough if it began after this call.
+            // Another caller's check suffices if it began after this call.
             if last.began < asked {
                 last.began = monotonicMicroseconds()
                 do throws(Fault) {
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail, this check also tries other addresses: a new session goes to the most recently promoted
-    /// server. If that is a different server, the sessions with this one are abandoned. A single address may also lead
-    /// to a different server, but is tried less often.
+    /// While writes fail, this check also tries other addresses: a new session goes to the most
+    /// recently promoted server. If that is a different server, connecting abandons the sessions with
+    /// this one. A single address may also lead to a different server, but is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Does not retry after silence, because that would only delay the result. After refusing a server, however, it
-    /// connects again, because nothing else might do so.
+    /// Does not retry after silence, because a retry would only delay the result. After refusing a
+    /// server, however, it connects again, because nothing else might do so.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -105,8 +105,8 @@ extension Ledger {
         }
     }
 
-    /// What prevents writing rows that do not follow from the log: wrong clocks, or a wait that would occupy a
-    /// connection and a server session.
+    /// What prevents writes of rows that do not follow from the log: wrong clocks, or a wait that
+    /// would occupy a connection and a server session.
     var barrier: Impediment? { clocks.database.impediment ?? condition.barrier }
 
     func requireWritable() throws(Fault) {
@@ -119,7 +119,7 @@ extension Ledger {
     }
 }
 
-/// The last check for which reads waited.
+/// The last check that reads waited for.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?
@@ -151,14 +151,14 @@ extension DatabaseLook {
 }
 
 extension Connection {
-    /// Whether a megabyte can be written to the disk with the data. The space is freed immediately.
+    /// Whether a megabyte can be written to the disk that holds the data. The space is freed immediately.
     fileprivate mutating func hasRoom() throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             try execute([Statement.begin(), Statement.tryRoom(), Statement.rollback()])
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // If the login is not allowed to try this, the next write will show whether there is space.
+            // If the login may not try this, the next write will show whether there is space.
             return !reason.isLackOfRoom
         }
     }

@@ -2,12 +2,12 @@ package import Core
 import Postgres
 import SQL
 
-/// Notes that an instance leaves for other instances in a database that lacks events. The others may have connected
-/// before they saw those events, or may be new. A note names the ends of shards. It makes readers stop but proves
-/// nothing. It is ignored if the database has those events, or if a loss was accepted since.
+/// Notes in a database that lacks events, from one instance to the others. The others may have connected
+/// before they saw those events, or may be new. A note names the ends of shards. It makes readers stop but
+/// proves nothing. A note has no effect if the database has those events, or if a loss was accepted since.
 extension Connection {
-    /// Notes, once, the ends that this instance has seen and the server lacks. If the note cannot be written, for
-    /// example on a standby, other instances will not continue with this server either.
+    /// Notes, once, the ends that this instance has seen and the server lacks. If the note cannot be
+    /// written, for example on a standby, other instances will not continue with this server either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {
@@ -19,7 +19,7 @@ extension Connection {
         let note = Statement.noteLostEnds(
             .int2s(marks.map(\.shard.number)), .int8s(marks.map(\.head)),
             .byteas(marks.map(\.chain)), .int8(Int64(acceptances)))
-        // Does not wait for standbys, because a lost note is written again.
+        // Does not wait for standbys, because the next call replaces a lost note.
         try? execute([
             Statement.begin(), ConnectionSettings.losableTransaction(), note, Statement.commit(),
         ])
@@ -34,7 +34,7 @@ extension LogGuard {
 }
 
 extension Ledger {
-    /// Deletes the instances' notes, because an operator accepted the log as it is.
+    /// Deletes the instances' notes, because an operator has accepted the log as it is.
     package func forgetLostEnds() throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in

@@ -17,19 +17,19 @@ struct Shortage {
         let mark: ShardMark
         /// The shard's end on this server.
         let head: Int64
-        /// How many losses had been accepted when another instance noted the shortfall; `nil` if this instance saw it
-        /// itself.
+        /// The number of losses accepted when another instance noted the shortfall; `nil` if this
+        /// instance saw it itself.
         let acceptances: Int64?
     }
     let server: MetServer
     /// A later timeline of this server that this instance has seen.
     let laterTimeline: Int64?
-    /// The missing ends that this instance has seen.
+    /// The missing ends that this instance has seen itself.
     let own: [Shortfall]
     /// The missing ends that other instances noted in the database.
     let noted: [Shortfall]
 
-    /// Whether there is evidence other than the notes of other instances.
+    /// Whether there is evidence besides the notes of other instances.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
     /// The shortfalls that other instances noted after this number of losses had been accepted.
@@ -37,7 +37,7 @@ struct Shortage {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// What prevents writing, including notes by other instances that stop this one.
+    /// What prevents writes, including other instances' notes that stop this one.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -49,7 +49,7 @@ struct Shortage {
             let events = shortfalls.reduce(0) { $0 + max(1, $1.mark.head - $1.head) }
             let place =
                 first.head < first.mark.head
-                ? "shard \(first.mark.shard.number) ends at \(first.head), and \(first.mark.head) was seen"
+                ? "shard \(first.mark.shard.number) ends at \(first.head), but \(first.mark.head) was seen"
                 : "shard \(first.mark.shard.number) has another event at \(first.mark.head)"
             let isAllOwn = shortfalls.allSatisfy { $0.acceptances == nil }
             let others = own.isEmpty ? "another instance has" : "instances have"
@@ -64,9 +64,8 @@ struct Shortage {
         return Impediment(
             .behind,
             "The PostgreSQL server at \(server.name) \(parts.joined(separator: " and ")). Deed neither reads "
-                + "nor writes it. Bring back the server that has everything, and make this one its "
-                + "standby. If a backup was restored, or the loss is accepted, say so with: "
-                + "deed accept-log --reason '…'")
+                + "nor writes that server. Bring back the server that has everything, and make this one its "
+                + "standby.", remedy: .acceptLoss)
     }
 }
 
@@ -79,7 +78,7 @@ extension Connection {
                     system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
             }
         } catch {
-            // Some hosting services refuse this query. In that case, only the log can show a difference.
+            // Some hosting services refuse this query. Only the log can then show a difference.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
         }
         let timeline = identity.map { " (timeline \($0.timeline))" } ?? ""
@@ -94,7 +93,7 @@ extension Connection {
         return root
     }
 
-    /// The part of the log that the server lacks, including what other instances noted; `nil` if it has everything.
+    /// The part of the log that the server lacks, including what other instances noted; `nil` if it lacks nothing.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }

@@ -1,6 +1,7 @@
 import Core
 package import Postgres
 import SQL
+import Wording
 
 /// A difference between the actual schema or its rights and what this release creates.
 package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
@@ -13,19 +14,16 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     /// `nil` if the object or aspect was not found.
     package let found: String?
 
-    /// Whether the difference concerns an object outside the schema. Deed did not create that object, and an
-    /// administrator can change it.
+    /// Whether the difference concerns an object outside the schema. Deed did not create that
+    /// object, but an administrator can change it.
     package var isOutside: Bool { ["database", "role deed_service"].contains(object) }
 
     package var description: String {
-        "\(object), \(aspect): should be \(expected ?? "nothing") and is \(found ?? "nothing")."
-            + (remedy.map { " To repair it: \($0)" } ?? "")
-    }
-
-    /// The statement or command that fixes the difference, if there is one.
-    private var remedy: String? {
-        if object == "database" { return "deed migrate --service-login LOGIN" }
-        return statements.isEmpty ? nil : statements.joined(separator: "; ")
+        let sentence =
+            "\(object), \(aspect): should be \(expected ?? "nothing") but is \(found ?? "nothing")."
+        if object == "database" { return Remedy.admitServiceLogin.after(sentence) }
+        let list = statements.joined(separator: "; ")
+        return list.isEmpty ? sentence : "\(sentence) To repair it: \(list)"
     }
 
     /// Statements that fix the difference. The schema's owner has to run them.
@@ -47,7 +45,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// The rights and the objects that they apply to, in SQL.
+    /// The rights and their objects, in SQL.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -70,10 +68,10 @@ private struct SchemaAspect: Hashable {
 }
 
 extension Connection {
-    /// Differences from the schema that this release's migrations create: tables, views, functions, triggers,
-    /// constraints and their owners, the rights of the service and of PUBLIC, and others' rights beyond reading.
-    /// Includes differences in the list of applied migrations. A newer schema is not compared, because only the release
-    /// that created it can do that.
+    /// Differences from the schema that this release's migrations create: tables, views, functions,
+    /// triggers, constraints and their owners, the rights of the service and of PUBLIC, and others'
+    /// rights beyond reading. Includes differences in the list of applied migrations. A newer
+    /// schema is not compared, because only the release that created it can do that.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         if try appliedMigrations().last.map({ $0.number > Schema.needed }) == true { return [] }
         var found = try describedSchema()
@@ -153,8 +151,8 @@ extension Schema {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
 
-    /// Revokes from PUBLIC the rights that only the service needs. Other logins' rights stay as
-    /// they are; `differences` reports them.
+    /// Revokes from PUBLIC the rights that only the service needs. Other logins keep their rights;
+    /// `differences` reports them.
     package mutating func narrow() throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.beginAlone()
@@ -162,9 +160,9 @@ extension Schema {
         }
     }
 
-    /// Lets only the service's login connect, along with logins that were granted rights in the database. With `nil`,
-    /// the service uses the owner's login. Processes take turns, as in a migration, because PostgreSQL refuses the
-    /// second of two concurrent changes to a database's rights.
+    /// Lets only the service's login connect, along with logins that have rights in the database.
+    /// With `nil`, the service uses the owner's login. Processes take turns, as in a migration,
+    /// because PostgreSQL refuses the second of two concurrent changes to a database's rights.
     package mutating func close(to login: String?) throws(LedgerError) {
         try link.settled { connection throws(LedgerError) in
             try connection.beginAlone()
@@ -188,7 +186,7 @@ extension Schema {
 }
 
 extension Auditor {
-    /// Changes to the schema or its rights that were not made by a migration.
+    /// Changes to the schema or its rights that no migration made.
     package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }

@@ -15,7 +15,7 @@ package struct SeenLog: Hashable, Sendable {
 
     var isEmpty: Bool { marks.isEmpty }
 
-    /// Returns false if nothing is new.
+    /// Notes these marks. Returns false if nothing is new.
     @discardableResult
     package mutating func note(_ newer: some Sequence<ShardMark>) -> Bool {
         var isNew = false
@@ -46,8 +46,8 @@ package struct SeenLog: Hashable, Sendable {
         return true
     }
 
-    /// Merges what another process has seen of the same log in the same database. The process that knows of more
-    /// accepted losses has the current history.
+    /// Merges what another process has seen of the same log in the same database. The process that
+    /// knows of more accepted losses has the current history.
     package mutating func merge(_ other: SeenLog) {
         if acceptances.isStrictSuperset(of: other.acceptances) { return }
         if acceptances.isStrictSubset(of: other.acceptances) {

@@ -29,7 +29,7 @@ package struct ServerExamination: Sendable {
     package let loginLimit: Int64
     package let databaseLimit: Int64
 
-    /// Uses the login's own rights, since the database may not have a schema yet.
+    /// Uses the login's own rights, because the database may not have a schema yet.
     package static func of(
         _ settings: ConnectionSettings
     ) throws(LedgerError) -> ServerExamination? {

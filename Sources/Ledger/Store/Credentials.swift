@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Apps' store credentials. They are encrypted and stored outside the log.
+// Apps' store credentials, encrypted and stored outside the log.
 extension Ledger {
     package func credentials(of app: StoreApp) throws(Fault) -> SealedCredentials? {
         try credentials(
@@ -32,7 +32,7 @@ extension Ledger {
         }
     }
 
-    /// Replaces the credentials with this revision. Returns false if others were stored in the meantime.
+    /// Replaces the credentials that have this revision. Returns false if others were stored in the meantime.
     package func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool {
         try requireWritable()
         let (app, status) = (sealed.app, sealed.status)
@@ -54,8 +54,8 @@ extension Ledger {
         _ = try list(call) { _, _ in () }
     }
 
-    /// Takes one call from a store's budget, which all instances share. If the budget is used up, returns when to try
-    /// again.
+    /// Takes one call from a store's budget, which all instances share. If the budget is used up,
+    /// returns when to try again.
     package func takeStoreTurn(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant? {
         try requireWritable()
         let (app, budget) = (turn.app, turn.budget)
@@ -67,7 +67,7 @@ extension Ledger {
             (isTaken: rows.bool(row, 0), next: rows.optionalInt8(row, 1))
         }
         guard let answer = answers.first, !answer.isTaken else { return nil }
-        // Another instance has just created the row, whose instant is not visible yet.
+        // Another instance has just created the row, and its instant is not visible yet.
         guard let next = answer.next else { return now.advanced(byMilliseconds: 1000) }
         return Instant(milliseconds: next / 1000 + 1)
     }

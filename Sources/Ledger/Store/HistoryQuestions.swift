@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Customers whose histories have yet to be requested from stores.
+// Customers whose histories stores have not yet been asked for.
 extension Ledger {
     package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
         try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in

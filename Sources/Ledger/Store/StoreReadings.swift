@@ -4,8 +4,8 @@ import SQL
 
 // How far the stores' records have been read.
 extension Ledger {
-    /// A project's customers with subscriptions in these apps for which the store is due to be asked, most overdue
-    /// first.
+    /// A project's customers with subscriptions in these apps about which the store should be
+    /// asked, most overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int

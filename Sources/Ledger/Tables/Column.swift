@@ -18,9 +18,9 @@ struct Column: Sendable {
     private(set) var isIndexed = false
     /// Whether the column must match the log. Other columns are for people only and keep their first value.
     private(set) var isCompared = true
-    /// Whether the table contains the column. The statement that writes rows may take additional columns.
+    /// Whether the table contains the column. A statement that writes rows may take further columns.
     private(set) var isKept = true
-    /// How a commit combines an existing value with its own one.
+    /// How a commit combines an existing value with its own.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -64,7 +64,7 @@ extension Column {
     /// A cast for values bound as text.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
-    /// The column's cells in all rows, as a single array.
+    /// The column's cells in all rows, as one array.
     func bind(_ rows: [Row], at place: Int) -> Bind {
         switch kind {
         case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })

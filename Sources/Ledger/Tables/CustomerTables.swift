@@ -15,8 +15,8 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes only the parts that it changed. The job rewrites the rest with the newer catalog, and
-            // must still be able to find the customer.
+            // A commit writes only the parts that it changed. The job rewrites the rest with the
+            // newer catalog, and must still find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,

@@ -5,13 +5,13 @@ import SQL
 /// A commit's changes to the tables of tokens that do not belong to a customer.
 struct FreeTokenRows {
     private let known: KnownTokens
-    /// Rows to be removed because none of their keeper's events supports them.
+    /// Rows that no event of their keeper supports, and that are therefore removed.
     private let strays: [StrayToken]
     private var waiting: [Row] = []
     private var carried: [Row] = []
     /// Streams whose purchases have stopped waiting.
     private var released: [Stream] = []
-    /// Purchases that left their holder, or that stay with it regardless of their tokens.
+    /// Purchases that left their holder, or that stay whatever their tokens say.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -49,7 +49,7 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token counts as looked up if its owner was requested, or if it could only have come from a lookup.
+    /// A token counts as looked up if its owner was requested, or if it could only come from a lookup.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool
@@ -65,7 +65,7 @@ struct FreeTokenRows {
     /// Tokens that no other commit may assign in the meantime.
     var awaited: [String?] { (waiting + carried).map { $0[2].text } }
 
-    /// These calls run before customers get tokens, since no purchase may be waiting under those tokens.
+    /// These calls run before customers get tokens, because no purchase may wait under those tokens.
     var removals: [Call] {
         let gone = strays.filter { !$0.isKept }.map(\.keeper)
         let kept = strays.filter(\.isKept).map(\.row)
@@ -76,7 +76,7 @@ struct FreeTokenRows {
         ].compactMap(\.self)
     }
 
-    /// These calls run after customers' tokens are written, since they read those tokens.
+    /// These calls run after customers' tokens are written, because they read those tokens.
     var writes: [Call] {
         (waiting.isEmpty ? [] : [Table.unclaimedTokens.write(waiting)])
             + (carried.isEmpty ? [] : [Table.carriedTokens.write(carried)])

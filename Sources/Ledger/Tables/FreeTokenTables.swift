@@ -2,8 +2,8 @@ import Core
 import SQL
 
 extension Table {
-    /// Purchases kept under a reserved name until a customer claims them. Their states show only roughly how long they
-    /// have been waiting.
+    /// Purchases kept under a reserved name until a customer claims them. Their states show only
+    /// roughly how long they have waited.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -39,7 +39,7 @@ extension Table {
             carrying.cells(isLookedAt: false)
         })
 
-    /// Account tokens of held purchases that do not belong to a customer yet, if they could make the purchases move.
+    /// Account tokens of held purchases that do not belong to a customer yet, if they could move the purchases.
     static let carriedTokens = Table(
         "carried_tokens",
         [
@@ -98,8 +98,8 @@ extension Purchase {
 }
 
 extension HeldPurchase {
-    /// Gives a waiting purchase the name of its keeper, so that the row leads to the keeper, whatever other names the
-    /// purchase has.
+    /// Gives a waiting purchase the name of its keeper, so that the row leads to the keeper,
+    /// whatever other names the purchase has.
     func named(in stream: Stream) -> HeldPurchase {
         HeldPurchase(app: app, purchase: stream.customer.unclaimed ?? purchase)
     }

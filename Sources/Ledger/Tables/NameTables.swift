@@ -3,8 +3,8 @@ import SQL
 
 // The keys of these tables start with the column that distinguishes rows best.
 extension Table {
-    /// The holders of purchases. Commits write changes through `Holders`, and a second claim to a purchase violates the
-    /// key.
+    /// The holders of purchases. Commits write changes through `Holders`, and a second claim to a
+    /// purchase violates the key.
     static let holders = Table(
         "holders",
         [

@@ -48,8 +48,8 @@ extension Table {
             ]
         })
 
-    /// The project that each app belongs to. Removals run first, since another project may register the same app in the
-    /// same commit.
+    /// The project that each app belongs to. Removals run first, because another project may
+    /// register the same app in the same commit.
     static let apps = Table(
         "apps",
         [

@@ -5,7 +5,7 @@ import SQL
 extension Table {
     /// Tables whose rows are in customers' own shards.
     static let ofCustomers = [customers, purchases, balances, orders, grants, waitingCredits]
-    /// Tables in the order in which they are written: names with a customer come before those without one.
+    /// Tables in the order in which they are written. Names with a customer come before names without one.
     static let ofNames = [
         holders, erasedPurchases, transactionNames, unclaimed, orderOwners, tokens, unclaimedTokens,
         carriedTokens,
@@ -54,7 +54,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasures run first, so that they do not remove later records.
+    /// Erasures run first, so that they do not remove later rows.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -67,7 +67,7 @@ struct ProjectedRows {
         return calls
     }
 
-    /// These calls run before all calls that they protect.
+    /// These calls run before the calls that they protect.
     private var guarding: [Call] {
         let given = ofNames.first { $0.table == .tokens }?.rows.map { $0[2].text } ?? []
         let awaited = freeTokens.awaited
@@ -111,8 +111,8 @@ extension Table {
         let streams = origins.map(\.stream)
         let kept = [customers, erasedPurchases]
         let rest = (ofCustomers + ofNames).filter { $0 != holders && !kept.contains($0) }
-        // Storing a store's answer about a purchase locks the purchase's holder. The answer is therefore either stored
-        // before the rest is removed, or not stored at all.
+        // Storing a store's answer about a purchase locks the purchase's holder. The answer is
+        // therefore either stored before the rest is removed, or not at all.
         return [
             holders.removeRows(of: origins), Statement.eraseKeptStates(streams),
             Statement.eraseCustomers(streams),
@@ -126,16 +126,16 @@ extension Table {
         return gone.isEmpty ? nil : remove(gone)
     }
 
-    /// Calls that rewrite every row of these customers that depends on the catalog. Their kept states are replaced when
-    /// they grow.
+    /// Calls that rewrite every row of these customers that depends on the catalog. Their kept
+    /// states are replaced as they grow.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
         return [Statement.dropKeptStates(streams)] + tables.compactMap { $0.clear(streams) }
             + tables.rewriting(origins)
     }
 
-    /// Calls that rewrite a project's rows. The project's row is never removed, because nothing else shows that the
-    /// project's customers are projected.
+    /// Calls that rewrite a project's rows. The project's own row is never removed, because only it
+    /// shows that the project's customers are projected.
     static func rewriting(_ project: ProjectID, _ state: ProjectState) -> [Call] {
         let origin = Origin(project, state)
         let cleared = state.exists ? [keys, apps] : ofProjects

@@ -48,8 +48,7 @@ extension Event {
     }
 }
 
-/// The purchase's transactions in order, with the members that `deed.transactions` turns into
-/// columns.
+/// The purchase's transactions in order, with the members that become columns of `deed.transactions`.
 private func transactionsText(_ purchase: Purchase) -> String {
     JSON.array(
         purchase.evidence.enumerated().map { index, evidence in

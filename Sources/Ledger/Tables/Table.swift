@@ -7,8 +7,8 @@ final class Table: Sendable {
     let statements: TableStatements
     private let source: RowSource?
 
-    /// The key's columns come first. `order` is their order in the key's index. If there is no source, the states do
-    /// not determine which rows exist.
+    /// The key's columns come first. `order` is their order in the key's index. Without a source,
+    /// the states do not determine which rows exist.
     init(
         _ name: StaticString, _ columns: [Column], key: [StaticString], writing: Writing = .over,
         source: RowSource? = nil
@@ -67,8 +67,8 @@ struct RowSource: Sendable {
     fileprivate let rows: @Sendable (Origin, TableShape) -> [Row]
     fileprivate let changes: @Sendable ([Event], Origin, TableShape) -> RowChanges
 
-    /// Each row starts with the thing's name, which contains the key and the owner. The other cells exist as long as
-    /// the state contains the thing.
+    /// Each row starts with the thing's name, which contains the key and the owner. The other cells
+    /// exist as long as the state contains the thing.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         changedBy changed: @escaping @Sendable (Event, Origin) -> Thing? = { _, _ in nil },

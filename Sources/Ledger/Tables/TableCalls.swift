@@ -11,7 +11,7 @@ extension Table {
     /// Removes the rows with these keys and owners.
     func remove(_ rows: [Row]) -> Call { call(statements.remove, shape.identity, rows) }
 
-    /// Removes all rows of these customers; `nil` if they cannot be found by an index.
+    /// Removes all rows of these customers; `nil` if no index finds them.
     func clear(_ streams: [Stream]) -> Call? { clear(streams.compactMap(shape.path)) }
 
     /// Removes all rows of customers with these names.
@@ -22,13 +22,13 @@ extension Table {
         return call(statement, path, names)
     }
 
-    /// Reads the rows of these customers. If customers' rows cannot be found by an index, reads rows by key.
+    /// Reads the rows of these customers. If no index finds customers' rows, reads rows by key.
     func read(_ streams: [Stream], keys: [Row]) -> Call {
         guard let path = shape.path else { return call(statements.read, shape.key, keys) }
         return call(statements.read, path, streams.compactMap(shape.path))
     }
 
-    /// Lists up to `limit` rows after `last` in key order, from one shard if the rows are in shards.
+    /// Lists up to `limit` rows after `last` in key order, from one shard if the table has shards.
     func walk(
         in shard: Shard? = nil, of project: ProjectID?, after last: RowText?, _ limit: Int
     ) -> Call {
@@ -74,10 +74,10 @@ extension Table {
         columns.firstIndex { $0.name == column }.flatMap { row.values[$0] }
     }
 
-    /// The row in the form in which it would be written.
+    /// The row in the form in which a commit would write it.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// A text that identifies the row for people. Keys are shown by the id that lists show.
+    /// A text that identifies the row for people. Shows the id for a key, as lists do.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")

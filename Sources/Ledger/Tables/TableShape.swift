@@ -7,9 +7,9 @@ typealias Row = [Cell]
 struct TableShape: Sendable {
     /// Where rows are stored.
     enum Kind {
-        /// In their customer's shard.
+        /// In the customer's shard.
         case ofCustomers
-        /// Under names that are unique in a project and environment, whichever shard the customer is in.
+        /// Under names that are unique in a project and environment, whatever the customer's shard.
         case ofNames
         case ofProjects
     }
@@ -41,7 +41,7 @@ struct TableShape: Sendable {
     /// The key, with the row's owner if the key does not include it.
     var identity: [Column] { key + columns.dropFirst(order.count).prefix(while: \.isOwner) }
 
-    /// The columns by which a stream's rows are found; `nil` if there is no such index.
+    /// The columns by which a stream's rows are found; `nil` if no index has them.
     var path: [Column]? {
         switch kind {
         case .ofCustomers: Array(columns.prefix(4))

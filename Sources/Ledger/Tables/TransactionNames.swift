@@ -1,8 +1,8 @@
 import Core
 
 extension Table {
-    /// Transaction names that lead to a holder. The purchase's own id is excluded, because `holders` already contains
-    /// it. Purchase tokens other than a purchase's first one are included.
+    /// Transaction names that lead to a holder. Excludes the purchase's own id, which `holders`
+    /// already contains. Includes purchase tokens other than a purchase's first one.
     static let transactionNames = Table(
         "transaction_names",
         [
@@ -32,7 +32,7 @@ private struct TransactionName: Hashable {
     let transaction: TransactionID
     let lineItem: String?
 
-    /// The line item from a receipt is used unless a signed statement has one.
+    /// The line item of a receipt counts unless a signed statement has one.
     init(_ evidence: TransactionEvidence, in purchase: PurchaseID) {
         let fact = evidence.effective
         (app, self.purchase, transaction) = (fact.app, purchase, fact.transaction)
@@ -49,8 +49,8 @@ private struct TransactionName: Hashable {
 }
 
 extension Purchase {
-    /// The transactions under each name that the purchase has ever had, since a row under a former name also leads to
-    /// the purchase.
+    /// The transactions under each name that the purchase has ever had, because a row under a
+    /// former name also leads to the purchase.
     fileprivate var transactionNames: [TransactionName] {
         allIDs.flatMap { transactionNames(under: $0) }
     }

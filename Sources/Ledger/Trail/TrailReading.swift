@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The maximum number of events that are examined when not all of them match.
+    /// The maximum number of events to examine if not all of them match.
     private static let actLook = 10_000
 
     /// Up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
@@ -26,7 +26,7 @@ extension Ledger {
             let place = TrailPlace.act(
                 Instant(milliseconds: rows.int8(row, 7)),
                 Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1)))
-            // Even if some rows were unreadable, the trail continues after them.
+            // The trail continues even after unreadable rows.
             guard rows.bool(row, 9) else {
                 return (act: RecordedAct?.none, place: place, fits: false)
             }
@@ -35,7 +35,7 @@ extension Ledger {
             } _: { rows, row throws(LedgerError) -> RecordedAct in
                 try RecordedAct(rows, row, of: project)
             }
-            // Items that move together with a customer have their own tickets.
+            // A merge also names the tickets of moved items, which do not count.
             let isOfCase = filter.ticket == nil || act?.why.ticket == filter.ticket?.text
             return (act: isOfCase ? act : nil, place: place, fits: true)
         }
@@ -119,7 +119,7 @@ extension RecordedAct {
 }
 
 extension RecordedAct.Why {
-    /// Read from the payload itself or, for a moved purchase or a closed order, from its cause.
+    /// The ticket in the payload itself or, for a moved purchase or a closed order, in its cause.
     fileprivate init(ofPayload text: String) {
         let payload = try? JSON.read(text)
         let cause = payload?["cause"]
@@ -130,7 +130,7 @@ extension RecordedAct.Why {
 }
 
 extension TrailPlace? {
-    /// Acts that follow this place in the trail are before this bound.
+    /// Acts that follow this place in the trail come before this bound.
     fileprivate var actBound: (at: Int64, shard: Int16, sequence: Int64) {
         switch self {
         case nil: (.max, .max, .max)
@@ -140,7 +140,7 @@ extension TrailPlace? {
         }
     }
 
-    /// Refused calls that follow this place in the trail are before this bound.
+    /// Refused calls that follow this place in the trail come before this bound.
     fileprivate var refusalBound: (at: Int64, id: String) {
         switch self {
         case nil: (.max, "")

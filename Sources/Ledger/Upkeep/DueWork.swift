@@ -2,8 +2,8 @@ package import Core
 import Postgres
 import SQL
 
-/// Finds customers with due work that no call has requested. The rows are read without locks, since the customers' own
-/// events determine what to do.
+/// Finds customers with due work that no call has requested. The rows are read without locks,
+/// because the customers' own events determine what to do.
 extension Ledger {
     package func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)] {
         let look = published.begin()
@@ -62,8 +62,8 @@ extension Ledger {
         }
     }
 
-    /// The first page locks the shard and thus waits for all commits that may have read the older catalog. Later
-    /// commits read the new one.
+    /// The first page locks the shard and thus waits for all commits that may have read the older
+    /// catalog. Later commits read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {

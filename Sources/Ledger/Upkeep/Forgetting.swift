@@ -5,7 +5,7 @@ import SQL
 
 /// Rows that are deleted once they are old. They do not follow from the log, and no other data depends on them.
 package enum OldRows: String, CaseIterable, Sendable {
-    /// Events that were quarantined.
+    /// Quarantined events.
     case quarantined
     /// Places in the stores' histories.
     case histories
@@ -27,11 +27,11 @@ package enum OldRows: String, CaseIterable, Sendable {
 
 /// The result of deleting a page of old evidence.
 package enum OldEvidence: Hashable, Sendable {
-    /// All evidence filed up to that instant has been examined, and `gone` pieces were deleted.
+    /// The search has examined all evidence filed up to that instant, and deleted `gone` pieces.
     case passed(Instant, gone: Int64)
     /// There is no older evidence left.
     case none
-    /// Commits in progress may be based on the evidence.
+    /// Commits in progress may rest on the evidence.
     case busy
 }
 
@@ -63,7 +63,7 @@ extension Ledger {
         return try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
                 var found = OldEvidence.busy
-                // If the commit is lost, the work is done again.
+                // If the commit is lost, the next run does the work again.
                 let calls = [
                     Statement.begin(), ConnectionSettings.losableTransaction(), forget,
                     Statement.commit(),
@@ -76,7 +76,7 @@ extension Ledger {
         }
     }
 
-    /// The instant up to which evidence has been examined. Evidence that was filed earlier stays.
+    /// The instant up to which evidence has been examined. Evidence from before that instant stays.
     package func evidenceForgottenUntil() throws(Fault) -> Instant {
         let note = try lastDone(Ledger.noteName).flatMap { try? JSON.read($0.says) }
         return note?[Ledger.noteMember]?.integer.map(Instant.init(milliseconds:)) ?? .distantPast
@@ -87,15 +87,15 @@ extension Ledger {
         try self.note(done: Ledger.noteName, says: note.text)
     }
 
-    /// Deletes what was seen of logs that no service has worked with since an instant. Returns the number deleted.
-    /// Deletes nothing while the machine's clock is known to be wrong.
+    /// Deletes what was seen of logs that no service has worked with since an instant. Returns the
+    /// number of deletions. Deletes nothing while the machine's clock is known to be wrong.
     package func forgetSeenLogs(before instant: Instant) -> Int {
         barrier == nil ? known.forgetOthers(before: instant) : 0
     }
 }
 
 extension Instant {
-    /// The instant in microseconds, or the nearest number that can be represented.
+    /// The instant in microseconds, or the nearest number that fits.
     fileprivate var microseconds: Int64 {
         let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
         return overflow ? (milliseconds < 0 ? .min : .max) : product

@@ -3,14 +3,14 @@ import Synchronization
 import Threading
 
 /// For each shard, the instant before which nothing is left to publish, as far as checks of the rows have shown. While
-/// there is a long-lived snapshot, index entries stay even after their instants are published, and each check would
+/// a long-lived snapshot exists, index entries stay even after their instants are published, and each check would
 /// otherwise have to step over them again.
 ///
-/// The result does not depend on a clock. A check that finds a shard's first boundary has seen that there is no
-/// boundary before it. Rows that the check does not see belong to commits that lock the shard later. Those commits have
+/// The result does not depend on a clock. A check that finds a shard's first boundary has seen that no boundary
+/// precedes it. Rows that the check does not see belong to commits that lock the shard later. Those commits have
 /// published everything up to the shard's last instant of recording, which never moves backwards, so their boundaries
-/// come after it. This holds only within the same log. After a new connection, and once in a while, a check starts from
-/// the beginning. It then also finds rows that were not written by a commit.
+/// come after it. This holds only within one log. After a new connection, and once in a while, a check starts from
+/// the beginning. It then also finds rows that no commit wrote.
 final class PublishedInstants: Sendable {
     /// How often, in milliseconds, a check starts from the beginning.
     private static let pause: Int64 = 3_600_000
@@ -61,7 +61,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// Makes the next check start from the beginning, because this may now be a different log.
+    /// Makes the next check start from the beginning, because the log may be a different one.
     func forget() {
         state.withLock { state in
             state.passed = [Int64](repeating: .min, count: Shard.count)

@@ -23,8 +23,8 @@ extension Ledger {
         }
     }
 
-    /// Replaces the sealed secrets with this revision. Returns false if others were stored in the meantime. A new
-    /// webhook starts at the cursor.
+    /// Replaces the sealed secrets that have this revision. Returns false if others were stored in
+    /// the meantime. A new webhook starts at the cursor.
     package func putWebhookSecrets(
         _ sealed: SealedWebhook, from cursor: String?
     ) throws(Fault) -> Bool {
@@ -140,8 +140,8 @@ extension Ledger {
         return try page(after: [.int8(number)], limit: limit, listed)
     }
 
-    /// Stores a webhook's progress completely or not at all. Returns false if the lease was taken over or the webhook
-    /// no longer exists.
+    /// Stores a webhook's progress completely or not at all. Returns false if the lease was taken
+    /// over or the webhook no longer exists.
     package func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool {
         try requireWritable()
         let (place, waiting, tried) = (progress.place, progress.waiting, progress.attempts)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The number of commands that will soon reach the committers. Their evidence is still being judged by workers.
+/// The number of commands that will soon reach the committers. Workers are still judging their evidence.
 final class Announced: Sendable {
     private let count = Atomic(0)
     private let many: Int

@@ -3,8 +3,8 @@ import Postgres
 import Threading
 
 extension Ledger {
-    /// Decides commands whenever no client is waiting. Commands for the same shard stay in order, in batches small
-    /// enough for clients to wait for. The results of a rehearsal are rolled back.
+    /// Decides commands whenever no client waits. Commands for the same shard stay in order, in
+    /// batches small enough for clients to wait for. The results of a rehearsal are rolled back.
     package func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [Result<Outcome, CommandError>] {
@@ -12,7 +12,7 @@ extension Ledger {
             commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
     }
 
-    /// Like `appendAll`, but first makes the given changes to the tables for each command.
+    /// Like `appendAll`, but first makes the given table changes for each command.
     func appendAll(
         _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
         as kind: PendingCommand.Kind = .background

@@ -23,8 +23,8 @@ struct NewEntry {
     }
 }
 
-/// Decides commands one after another in memory, on streams that are locked in the database. It is pure: its input is
-/// the loaded data, and its output is the data to write.
+/// Decides commands one after another in memory, on streams that are locked in the database.
+/// Batches are pure: the input is the loaded data, and the output is the data to write.
 struct Batch {
     let now: Instant
     /// The log's format at the time its shards were locked.
@@ -44,14 +44,15 @@ struct Batch {
     private(set) var tokens = KnownTokens()
     /// Further changes to the tables, in the order of the decisions.
     private(set) var upkeep: [(stream: Stream, what: Upkeep)] = []
-    /// The waiting credits of streams that settle them.
+    /// The waiting credits of streams whose commands settle them.
     private(set) var credits: [Stream: [WaitingCredit]] = [:]
-    /// Customers erased by this batch, in their previous states. Later commands about these customers go into another
-    /// batch.
+    /// Customers that this batch has erased, in their previous states. Later commands about these
+    /// customers go into another batch.
     private(set) var erased: [Stream: CustomerState] = [:]
     /// Purchases that may never have a holder again, and the customers whose erasures are the reason.
     private var forgotten: [MarkKey: CustomerID] = [:]
     private var replayed: [Replay: [RecordedEvent]] = [:]
+    var catalogs = BatchCatalogs()
     /// What the log records about causes that are not in memory.
     var earlierCauses = EarlierCauses()
 
@@ -86,25 +87,29 @@ struct Batch {
         folds[recorded.stream] = fold
     }
 
-    /// Applies an event recorded after those already loaded. An unreadable event blocks only commands about its own
-    /// stream.
+    /// Applies an event after those already loaded. An unreadable event blocks only commands about its own stream.
     mutating func load(_ row: EventRow) {
         if unreadable[row.stream] != nil || behind.contains(row.stream) { return }
         do throws(LedgerError) {
             let version = folds[row.stream]?.version ?? 0
             apply(try row.recorded(after: version), causeDigest: row.causeDigest)
         } catch {
-            unreadable[row.stream] = error.fault
-            folds[row.stream] = nil
+            exclude(row.stream, because: error)
         }
+    }
+
+    mutating func supply(_ catalog: Catalog, to stream: Stream) { folds[stream]?.supply(catalog) }
+
+    /// Blocks commands about a stream that cannot be read.
+    mutating func exclude(_ stream: Stream, because error: LedgerError) {
+        unreadable[stream] = error.fault
+        folds[stream] = nil
     }
 
     /// Notes the loaded streams that cannot be complete.
     mutating func examine(_ streams: [Stream]) {
         for stream in streams {
-            guard let lack = folds[stream]?.lack else { continue }
-            unreadable[stream] = lack.fault
-            folds[stream] = nil
+            if let lack = folds[stream]?.lack { exclude(stream, because: lack) }
         }
     }
 
@@ -134,7 +139,7 @@ struct Batch {
         forgotten[mark] = customer
     }
 
-    /// If a row says that the purchase may never have a holder again, the customer whose erasure is the reason.
+    /// The customer whose erasure is the reason, if a row says that the purchase may never have a holder again.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
         if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
@@ -164,6 +169,7 @@ struct Batch {
         }
         if let events = try earlierEvents(of: command) { return outcome(of: command, events) }
         forgetErasedOwners(of: candidate)
+        catalogs.read = candidate.past
         let situation = try situation(of: candidate)
         let decision = try rethrowing(as: Undecided.refused, command.decide(situation))
         let events = try append(decision, of: command)
@@ -173,7 +179,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// Customers erased in this batch, or since the rows were read, no longer own tokens.
+    /// Customers who were erased in this batch, or since the rows were read, no longer own tokens.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokenKeys {
             guard let owner = tokens.owners[key] else { continue }
@@ -184,8 +190,8 @@ struct Batch {
         }
     }
 
-    /// If a purchase still waits under a claimed token, only a row says so. Such a row would block the token
-    /// permanently.
+    /// If a purchase still waits under a claimed token, only a row says so. Such a row would block
+    /// the token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -199,7 +205,7 @@ struct Batch {
         }
     }
 
-    /// The events of an earlier copy of the command, if there was one.
+    /// The events of an earlier copy of the command, if one was carried out.
     private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
         guard let obeyed = try obeyed(command) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
@@ -254,6 +260,7 @@ extension Batch {
         let changed = changed(decision, streams)
         let isOnlyPublished =
             decision.upkeep?.publishes == true && !changed.contains(command.stream)
+        try requirePast(of: changed + (isOnlyPublished ? [command.stream] : []))
         let due = try changed.map { stream throws(Undecided) in try dueNotices(of: stream) }
         let dueAlone = isOnlyPublished ? try dueNotices(of: command.stream) : []
         try beginErasure(by: decision, streams)
@@ -296,8 +303,8 @@ extension Batch {
         return events
     }
 
-    /// Refuses an erasure if this batch has already changed the customer, because the erasure would not find the rows
-    /// of that change.
+    /// Refuses an erasure if this batch has already changed the customer, because the erasure would
+    /// miss the rows of that change.
     private mutating func beginErasure(
         by decision: Decision, _ streams: [Stream]
     ) throws(Undecided) {
@@ -310,7 +317,7 @@ extension Batch {
         for (stream, _) in erasing { erased[stream] = folds[stream]?.state.customer }
     }
 
-    /// Streams that the decision gives events to, without duplicates.
+    /// The streams that get events from the decision, without duplicates.
     private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
         if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
         var seen = Set<Stream>()
@@ -338,6 +345,7 @@ extension Batch {
         guard var head = heads[stream.shard], folds[stream] != nil else {
             preconditionFailure("shard \(stream.shard.number) was not locked for this batch")
         }
+        let (event, catalog) = catalogs.file(event, format)
         head.sequence += 1
         head.recordedAt = max(head.recordedAt, now)
         let header = EventHeader(
@@ -357,6 +365,7 @@ extension Batch {
         entries.append(entry)
         let recorded = entry.recorded
         apply(recorded, causeDigest: cause.digest)
+        if let catalog { supply(catalog, to: stream) }
         return recorded
     }
 }
@@ -373,21 +382,13 @@ struct EventCause {
 }
 
 extension Command {
-    /// The cause recorded for events in other customers' streams. It differs from all of their own causes and does not
-    /// reveal whose command it was.
+    /// The cause recorded for events in other customers' streams. It differs from all of their own
+    /// causes and does not reveal whose command it was.
     fileprivate var linkedCause: String {
         let parts = [
             stream.project.text, stream.environment.rawValue, stream.customer.text, cause.text,
         ]
         let text = parts.map { "\($0.utf8.count):\($0)" }.joined()
         return "linked:\(SHA256.digest(Array(text.utf8)).hex)"
-    }
-}
-
-extension Stream {
-    /// Another customer's stream in the same project and environment.
-    func neighbour(_ customer: CustomerID) -> Stream {
-        customer == self.customer
-            ? self : Stream(project: project, environment: environment, customer: customer)
     }
 }

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows are only used to find streams. Decisions are based on the streams' events, never on a row alone.
+/// Rows only lead to streams. Decisions rest on the streams' events, never on a row alone.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -23,7 +23,7 @@ extension Batch {
             owners[token] = tokens.owners[TokenKey(token, in: stream)]
         }
         let (waiting, held) = (tokens.waiting(for: candidate), tokens.held(for: candidate))
-        // If more purchases are waiting than a single claim can take, the decision needs no further data.
+        // If more purchases wait than one claim can take, the decision needs no further data.
         let claimed = waiting.values.filter { $0.count <= Situation.claimLimit }.joined()
         let carrying = held.values.filter { $0.count <= Situation.claimLimit }.joined()
         var states = wholes.states
@@ -73,7 +73,7 @@ extension Batch {
             knownElsewhere: knownElsewhere, format: format)
     }
 
-    /// Customers in the other environment that the command names.
+    /// The customers in the other environment that the command names.
     private func elsewhere(of command: Command) -> [CustomerID: CustomerState] {
         var states: [CustomerID: CustomerState] = [:]
         for customer in command.customersElsewhere {
@@ -83,8 +83,8 @@ extension Batch {
         return states
     }
 
-    /// The purchases' tokens, according to their holders' events, whose owners were not looked up. All of a purchase's
-    /// tokens together determine its owner.
+    /// The purchases' tokens whose owners were not looked up, according to their holders' events.
+    /// All tokens of a purchase together determine its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -98,8 +98,8 @@ extension Batch {
         return unknown.sorted()
     }
 
-    /// The customers in the command that have events only in the other environment. They are looked up if an id could
-    /// be mistaken for another one, since an id known in either environment is not new.
+    /// The command's customers that have events only in the other environment. They are looked up if an
+    /// id could be mistaken for another one, because an id that either environment knows is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -126,7 +126,7 @@ extension Batch {
     ) throws(Undecided) {
         for (purchase, holder) in holding {
             let state = folds[stream.neighbour(holder)]?.state.customer
-            // Rows about an erased customer stay as they are and have no effect.
+            // Rows about an erased customer stay and have no effect.
             if state?.purchase(purchase) != nil || state?.isErased == true { continue }
             throw .unproven("deed.holders", "\(holder) holds \(purchase)", stream)
         }
@@ -143,8 +143,8 @@ extension Batch {
         }
     }
 
-    /// The purchases waiting under each token, confirmed by their keepers' events. If more are waiting than one claim
-    /// can take, they are not checked, because the token then has no effect.
+    /// The purchases that wait under each token, confirmed by their keepers' events. If more wait
+    /// than one claim can take, they are not checked, because the token then has no effect.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -190,9 +190,8 @@ extension Undecided {
     ) -> Undecided {
         .fault(
             .rowUnproven(
-                "A row of \(table) says that in \(stream.project), \(stream.environment), \(claim), and no "
-                    + "event does: something other than Deed wrote it. Deed does not rely on it. Inspect it "
-                    + "with: deed audit --projections, and repair it with: deed reconcile --full --repair"
+                "A row of \(table) says that in \(stream.project), \(stream.environment), \(claim), but no "
+                    + "event does: something other than Deed wrote the row. Deed does not rely on it."
             ))
     }
 }

@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// Calls for table changes that have no event.
+    /// Calls for table changes without an event.
     var upkeepCalls: [Call] {
         var whole = ProjectedRows()
         var mended: [Stream] = []
@@ -26,20 +26,20 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// Streams whose rows were changed by events, or whose own row was requested to be written.
+    /// Streams whose rows were changed by events, or whose own row a command wants to be written.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// Changes to the customer that were caused by the clock and by new catalogs since the stream was last written, up
-    /// to the next event's instant. They are recorded before anything else. If older programs could not read one of
-    /// them, nothing is written.
+    /// Changes to the customer that the clock and new catalogs caused since the stream was last
+    /// written, up to the next event's instant. They are recorded before anything else. If older
+    /// programs could not read one of them, nothing is written.
     func dueNotices(of stream: Stream) throws(Undecided) -> [DueNotice] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
         let due = customer.dueNotices(
-            through: max(head.recordedAt, now), of: project(of: stream))
+            through: max(head.recordedAt, now), by: try openEditions(of: stream))
         try requireFormat(of: due.lazy.map(\.event))
         return due
     }
@@ -63,15 +63,15 @@ extension Batch {
         throw .refused(.formatPending(needed: needed, present: format))
     }
 
-    /// Events that state that access continues although its end was published. Events that older programs could not
-    /// read are left out here and recorded later.
+    /// Events that state that access continues although its end was published. Events that older
+    /// programs could not read are left out here and recorded later.
     func regained(by stream: Stream) -> [Event] {
         let events = published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
         return events.filter { $0.format <= format }
     }
 
     /// The stream's customer, if the customer's boundaries are published.
-    private func published(_ stream: Stream) -> CustomerState? {
+    func published(_ stream: Stream) -> CustomerState? {
         stream.customer.isReserved ? nil : folds[stream]?.state.customer
     }
 }

@@ -62,7 +62,7 @@ extension Batch {
                 continue
             }
             states[customer] = state
-            // Only the customer being merged brings others along. For the other customer, the names are enough.
+            // Only the customer being merged brings others along. For the other customer, the names suffice.
             if customer == own { left += state.joined.flatMap(\.all) }
         }
         return states

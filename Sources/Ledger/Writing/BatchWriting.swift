@@ -12,7 +12,7 @@ extension Batch {
     }
 
     private var insertions: [Call] {
-        entries.isEmpty ? [] : [insertEvents, advanceShards]
+        entries.isEmpty ? [] : catalogs.calls + [insertEvents, advanceShards]
     }
 
     private var insertEvents: Call {

@@ -4,7 +4,7 @@ import Threading
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
-        /// Batches that are taken whole once no other items are waiting.
+        /// Batches that are taken whole once no other items wait.
         var behind: [[Item]] = []
         /// How many times other items have overtaken these batches.
         var overtakings = 0
@@ -49,10 +49,19 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds all items, even beyond the limit: there is always room for the result of an item that was admitted.
+    /// Adds all items, even beyond the limit. The result of an admitted item always has room.
     func add(_ items: [Item]) {
         if items.isEmpty { return }
         state.change(wake: .one) { $0.waiting += items }
+    }
+
+    /// Adds items that were taken before, even beyond the limit. Returns false if the queue is closed.
+    func add(again items: [Item]) -> Bool {
+        state.change(wake: .one) { state in
+            if state.isClosed { return false }
+            state.waiting += items
+            return true
+        }
     }
 
     /// Adds a batch that is taken whole after everything else. Returns false if the queue is closed.

@@ -1,6 +1,6 @@
 import Core
 
-/// A command, and the data besides its own stream that its decision is known to need.
+/// A command, and the data besides its own stream that its decision needs, as far as is known.
 struct Candidate: Sendable {
     let command: Command
     /// Other streams that the command concerns.
@@ -16,9 +16,12 @@ struct Candidate: Sendable {
     var replay: Replay?
     /// Whether the log must be searched for such events.
     var asksCause = false
+    /// Earlier catalogs that were read for the command.
+    let past: PastCatalogs
 
-    init(_ command: Command) {
+    init(_ command: Command, _ past: PastCatalogs = PastCatalogs()) {
         self.command = command
+        self.past = past
         purchases = command.purchases
         tokens = command.tokens
         others = Set(command.customers.map { command.stream.neighbour($0) })
@@ -51,12 +54,15 @@ struct Candidate: Sendable {
             && command.claimedTokens.isEmpty
     }
 
-    /// Streams that the decision is known to depend on.
+    /// Whether the command may have to be decided several times.
+    var mayLack: Bool { !isAlone || asksCause }
+
+    /// Streams on which the decision depends, as far as is known.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Adds the data that turned out to be missing.
+    /// Adds the data that proved to be missing.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
@@ -92,7 +98,17 @@ struct Lack: Error {
 enum Undecided: Error {
     case refused(Refusal)
     case lacking(Lack)
+    /// Earlier catalogs must be read, which may take too long while shards are locked.
+    case lackingCatalogs([PastNeed])
     /// Some streams have too many new events to load while shards are locked.
     case behind(Set<Stream>)
     case fault(Fault)
+}
+
+extension Stream {
+    /// Another customer's stream in the same project and environment.
+    func neighbour(_ customer: CustomerID) -> Stream {
+        customer == self.customer
+            ? self : Stream(project: project, environment: environment, customer: customer)
+    }
 }

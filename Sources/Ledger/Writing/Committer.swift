@@ -5,10 +5,11 @@ import Postgres
 import SQL
 import Telemetry
 import Threading
+import Wording
 
 /// Commits the commands for some shards. All waiting commands share one transaction and two round trips.
 ///
-/// While a batch commits, the next one gathers. A command that turns out to concern further streams is decided again
+/// While a batch commits, the next one gathers. A command that proves to concern further streams is decided again
 /// with those locked. If the database refuses a batch, each command is tried alone, so that only the faulty one is
 /// refused. If the connection breaks, the batch may or may not have been committed. It runs again, and the recorded
 /// causes show which commands were carried out.
@@ -22,16 +23,16 @@ struct Committer: ~Copyable {
     /// The maximum number of pauses before a batch.
     private static let pauseLimit = 4
     private static let pauseBetweenAttempts: Int64 = 20
-    /// How long a batch waits for shards locked by another session before the other shards go first. Background batches
-    /// wait only briefly, since clients wait for them.
+    /// How long a batch waits for shards that another session has locked before the other shards go
+    /// first. Background batches wait only briefly, because clients wait for them.
     static let (lockPatience, backgroundLockPatience) = (300, 50)
     /// The time limit for a statement that serves several background commands.
     static let backgroundPatience = 500
-    /// How many times a command may turn out to concern yet another stream, or may lose a purchase to another
-    /// customer's claim.
+    /// How many times a command may prove to concern yet another stream, or may lose a purchase to
+    /// another customer's claim.
     private static let roundLimit = 8
-    /// If the cache lacks this many events of a stream, a reader folds the stream first, while no shard is locked. A
-    /// command that has waited for a reader too often loads the events itself.
+    /// If the cache lacks this many events of a stream, a reader folds the stream first, while no
+    /// shard is locked. A command that has waited for a reader too often loads the events itself.
     private static let (lateEvents, catchUpLimit) = (128, 4)
 
     private let queue: BoundedQueue<PendingCommand>
@@ -40,6 +41,7 @@ struct Committer: ~Copyable {
     private let reads: ReadQueue
     private let cache: StateCache
     private let filed = FiledCertificates()
+    private let past: PastReader
     private let readers: LogReaders
     private let clocks: Clocks
     private let condition: DatabaseCondition
@@ -49,18 +51,19 @@ struct Committer: ~Copyable {
     private let batchSizes: Histogram
     private let commitTimes: Histogram
     private let blocked: Counter
-    /// For each shard, when a blocking event was last logged.
+    /// When a blocking event was last logged, by shard.
     private var alarms: [Shard: Int64] = [:]
     private static let pauseBetweenAlarms: Int64 = 60_000
     private var link: Link
-    /// Commands for shards that another session has been holding for a long time.
+    /// Commands for shards that another session has held for a long time.
     private var setAside: [Errand] = []
     private var turns = 0
     private static let turnsToQueue = 10
 
     init(
         queue: BoundedQueue<PendingCommand>, announced: Announced, answers: BoundedQueue<Given>,
-        reads: ReadQueue, cache: StateCache, readers: LogReaders, settings: LedgerSettings,
+        reads: ReadQueue, cache: StateCache, past: PastReader, readers: LogReaders,
+        settings: LedgerSettings,
         clocks: Clocks, condition: DatabaseCondition, known: LogGuard, unread: UnreadStreams,
         greet: @escaping Greeting, log: Log, measures: LedgerMeasures
     ) {
@@ -69,6 +72,7 @@ struct Committer: ~Copyable {
         self.answers = answers
         self.reads = reads
         self.cache = cache
+        self.past = past
         self.readers = readers
         self.log = log
         self.clocks = clocks
@@ -112,13 +116,13 @@ struct Committer: ~Copyable {
         return batch.map { Errand($0, at: time) }
     }
 
-    /// Commits commands for shards that no other session holds. The rest have to wait, since the holder may be a
-    /// suspended process.
+    /// Commits commands for shards that no other session holds. The rest have to wait, because the
+    /// holder may be a suspended process.
     private mutating func commitFree(_ new: [Errand]) {
         let errands = withoutOverdue(setAside + new, .busy)
         setAside = []
         turns += 1
-        // Every few turns, it queues for the lock, because a contended shard might otherwise never be found free.
+        // Every few turns, queues for the lock, because a contended shard might otherwise never be found free.
         if new.isEmpty, turns % Committer.turnsToQueue == 0 { return commit(errands) }
         commit(settingAside(errands))
     }
@@ -130,7 +134,7 @@ struct Committer: ~Copyable {
         do throws(LedgerError) {
             try link.settled { connection throws(LedgerError) in
                 let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
-                // Locking a row writes to PostgreSQL's WAL. Committing would cause a sync and a wait for a standby.
+                // A row lock is written to PostgreSQL's WAL. A commit would cause a sync and a wait for a standby.
                 try connection.read([Statement.begin(), find, Statement.rollback()]) {
                     index, rows in
                     if index != 1 { return }
@@ -138,7 +142,7 @@ struct Committer: ~Copyable {
                 }
             }
         } catch {
-            // Any other fault will occur again in the next attempt to commit, which reports it.
+            // Any other fault will recur in the next attempt to commit, which reports it.
             if !error.isLockedOut { free = Set(shards) }
         }
         let (going, held) = errands.reduce(into: ([Errand](), [Errand]())) { parts, errand in
@@ -152,8 +156,8 @@ struct Committer: ~Copyable {
         return going
     }
 
-    /// The batch, extended by commands that arrive in the next moment if many senders are active. A commit of a dozen
-    /// commands costs about as much as a commit of fifty.
+    /// The batch, extended by commands that arrive in the next moment if many senders are active. A
+    /// commit of a dozen commands costs about as much as a commit of fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
         var batch = batch
         var pauses = 0
@@ -162,7 +166,7 @@ struct Committer: ~Copyable {
         {
             pause(milliseconds: Committer.gatheringPause)
             let more = queue.takeWaiting(upTo: Committer.batchLimit - batch.count)
-            // The announced commands went to another committer, or are not coming.
+            // The announced commands went to another committer, or will not come.
             if more.isEmpty { break }
             batch += more
             pauses += 1
@@ -187,7 +191,7 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // A second conflict may be caused by a single command, and the others must not have to wait for it.
+                    // One command may cause a second conflict, and the others must not wait for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return
@@ -204,7 +208,7 @@ struct Committer: ~Copyable {
                     waiting = settingAside(waiting)
                     continue
                 }
-                guard error.isPassing, !isSuspicious(error, attempts, waiting) else {
+                guard error.isPassing, !waiting.areSuspicious(after: error, attempts) else {
                     isolate(waiting, error)
                     return
                 }
@@ -222,11 +226,11 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [Given]) {
-        // No limit is needed: the callers count towards the requests in flight, which are limited.
+        // Needs no limit: the callers count towards the requests in flight, which are limited.
         answers.add(given)
     }
 
-    /// The commands for which there is still time. The others are answered with `fault`.
+    /// The commands with time left. The others are answered with `fault`.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -241,23 +245,15 @@ struct Committer: ~Copyable {
     /// The commands that may go through another round. The others are answered.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.filter { errand in
-            if !errand.candidate.isAlone || errand.candidate.asksCause { errand.rounds += 1 }
+            if errand.candidate.mayLack { errand.rounds += 1 }
             if errand.rounds < Committer.roundLimit { return true }
             answer(errand.pending, .failure(.fault(.busy)))
             return false
         }
     }
 
-    /// Whether a timeout may be caused by a single command for which the others should not have to wait. Clients'
-    /// commands get a second attempt before they are split up.
-    private func isSuspicious(_ error: LedgerError, _ attempts: Int, _ errands: [Errand]) -> Bool {
-        if !error.isTooLong { return false }
-        if errands.kind == .client { return attempts > 1 && errands.count > 1 }
-        return attempts > 1 || errands.count > 1
-    }
-
-    /// Gives each command its own transaction, so that only the faulty one gets the error. Background commands are
-    /// split in half instead, and clients' commands are committed in between.
+    /// Gives each command its own transaction, so that only the faulty one gets the error. Background
+    /// commands are split in half instead, and clients' commands are committed in between.
     private mutating func isolate(_ errands: [Errand], _ error: LedgerError) {
         if errands.count > 1, !error.isBlocked || !errands.areOfOneShard {
             if errands.kind != .client { return putBehind(errands.halves, areRested: true) }
@@ -285,7 +281,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// Counts commands blocked by an event beyond the head, and occasionally logs each blocked shard.
+    /// Counts commands that an event beyond the head blocks, and occasionally logs each blocked shard.
     private mutating func alarm(_ errands: [Errand]) {
         let now = monotonicMilliseconds()
         for shard in errands.map(\.pending.command.stream.shard) {
@@ -296,7 +292,7 @@ struct Committer: ~Copyable {
                 "log_blocked",
                 [
                     "shard": .integer(Int(shard.number)),
-                    "reason": .string(Fault.blockedSentence),
+                    "reason": .string(Fault.logBlocked.withRemedy),
                 ])
         }
     }
@@ -332,8 +328,8 @@ struct Committer: ~Copyable {
                 }
                 try connection.execute(calls + batch.writes(with: evidence))
             } else if decisions.contains(where: \.isObeyed) {
-                // An answer about an earlier commit must be as safe as one about a new commit. This commit ensures that
-                // a required standby has confirmed the earlier one.
+                // An answer about an earlier commit must be as safe as one about a new commit. This
+                // commit ensures that a required standby has confirmed the earlier one.
                 try connection.execute([Statement.commit()])
             }
             return batch
@@ -362,7 +358,8 @@ struct Committer: ~Copyable {
         _ errands: [Errand], _ decisions: [Result<Outcome, Undecided>], since started: Int64
     ) -> [Errand] {
         var given: [Given] = []
-        var again: [Errand] = []
+        var (again, early): ([Errand], [Errand]) = ([], [])
+        var needs: [PastNeed] = []
         for (errand, decision) in zip(errands, decisions) {
             let answer: PendingCommand.Answer
             switch decision {
@@ -370,7 +367,7 @@ struct Committer: ~Copyable {
             case .failure(.refused(let refusal)): answer = .failure(.refused(refusal))
             case .failure(.fault(let fault)):
                 if errands.kind == .client {
-                    log.error("command_failed", ["reason": .string(fault.sentence)])
+                    log.error("command_failed", ["reason": .string(fault.withRemedy)])
                 }
                 answer = .failure(.fault(fault))
             case .failure(.behind(let streams)):
@@ -380,12 +377,16 @@ struct Committer: ~Copyable {
                 errand.candidate.learn(lack)
                 again.append(errand)
                 continue
+            case .failure(.lackingCatalogs(let more)):
+                early.append(errand)
+                needs += more
+                continue
             }
             given.append(Given(answer: answer, respond: errand.pending.respond))
         }
+        early.wait(for: needs, by: past, queue)
         if errands.kind == .client {
-            // Recorded before the answers are given, so that a caller with an answer already finds the commit in the
-            // metrics.
+            // Recorded before the answers are given, so that a caller with an answer finds the commit in the metrics.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)
         }

@@ -76,7 +76,7 @@ extension Batch {
         if fold.causes.base == 0 { return nil }
         let found = try earlierCauses.obeyed(AskedCause(of: command))
         guard let found, let erasedAt = fold.state.customer?.erasedAt else { return found }
-        // After an erasure, the same cause may come again from a store or a clock.
+        // After an erasure, a store or a clock may repeat a cause.
         return found.isOfCaller || found.last >= erasedAt ? found : nil
     }
 }

@@ -1,7 +1,7 @@
 import Threading
 
-/// An answer on its way to the caller. Delivering it may take a while, but neither the next commit nor the next read
-/// has to wait for it.
+/// An answer on its way to the caller. Delivery may take a while, but neither the next commit nor
+/// the next read waits for it.
 struct GivenAnswer<Answer: Sendable>: Sendable {
     let answer: Answer
     let respond: @Sendable (Answer) -> Void

@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that is known to be
-    /// needed for their decisions, in one round trip. `pace` limits how long it waits. If the cache lacks `limit` or
-    /// more events of a stream, the stream is left behind.
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
+    /// their decisions are known to need, in one round trip. `pace` limits the wait. If the cache
+    /// lacks `limit` or more events of a stream, the stream is left behind.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
         limit: Int?
@@ -75,6 +75,7 @@ extension Connection {
         batch.earlierCauses.load(wanted.causes, rows.causes)
         for row in rows.newer { batch.load(row) }
         batch.examine(streams)
+        try supply(&batch, cache.catalogs)
         for (key, customer) in rows.holders { batch.load(customer, holding: key) }
         for (token, customer) in rows.tokenOwners { batch.load(customer, owning: token) }
         for (token, purchase) in rows.waiting { batch.load(purchase, waitingUnder: token) }
@@ -83,6 +84,21 @@ extension Connection {
         for (stream, credit) in rows.credits { batch.load(credit, of: stream) }
         batch.noteLook(at: wanted.tokens)
         return Loaded(batch: batch, replayed: try rows.replayed(for: wanted.replays))
+    }
+
+    /// Adds the current catalogs, and the earlier ones that are in memory and may be needed.
+    private mutating func supply(
+        _ batch: inout Batch, _ cache: CatalogCache
+    ) throws(LedgerError) {
+        let lacked = try lackedCatalogs(
+            of: batch.folds.lazy.map { ($0.key, $0.value.state) }, cache)
+        for (stream, catalog) in lacked {
+            switch catalog {
+            case .success(let catalog): batch.supply(catalog, to: stream)
+            case .failure(let error): batch.exclude(stream, because: error)
+            }
+        }
+        batch.recallPast(from: cache)
     }
 }
 
@@ -97,7 +113,7 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// The data that commands need besides streams. Most commands need none, in which case no query is made.
+/// The data besides streams that commands need. Most commands need none, and then no query is made.
 private struct Wanted {
     enum Kind { case causes, holders, erased, tokenOwners, waiting, carried, credits, replays }
     /// Causes that may be in the log but not in memory.
@@ -140,7 +156,7 @@ private struct Wanted {
         }
         if !holders.isEmpty {
             steps.append((.holders, Holders.lookUp(holders)))
-            // These are looked up after the holders, so that the erasure that removed a holder is seen.
+            // Looked up after the holders, to see an erasure that removed a holder.
             steps.append((.erased, MarkKey.lookUp(holders)))
         }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
@@ -168,7 +184,7 @@ private struct LoadedRows {
     var waiting: [(TokenKey, HeldPurchase)] = []
     var carried: [(TokenKey, HeldPurchase)] = []
     var credits: [(Stream, WaitingCredit)] = []
-    /// The database's time once the last shard was locked.
+    /// The database's time after the last shard was locked.
     private(set) var shownAt: Instant?
     private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
@@ -180,7 +196,7 @@ private struct LoadedRows {
         return demand.format
     }
 
-    /// Streams of which only the last new event was loaded because the limit was reached.
+    /// Streams of which only the last new event was loaded, because the limit was reached.
     func late(_ known: [Stream: Int64], _ limit: Int?) -> [Stream] {
         guard let limit else { return [] }
         return newer.filter { $0.version - (known[$0.stream] ?? 0) >= limit }.map(\.stream)

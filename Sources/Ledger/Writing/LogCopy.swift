@@ -3,8 +3,8 @@ import Crypto
 import Postgres
 import SQL
 
-/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows. It is used only to
-/// fill databases for measurements. Nothing else may write in the meantime.
+/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows.
+/// Only used to fill databases for measurements. Nothing else may write in the meantime.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
@@ -19,6 +19,7 @@ package struct LogCopy {
         for entry in try ledger.events(of: stream, after: 0, limit: 10_000) {
             fold.apply(entry.recorded, causeDigest: [])
         }
+        fold.supply(try ledger.project(project).catalog)
         batch.load(fold, of: stream)
     }
 
@@ -37,7 +38,7 @@ package struct LogCopy {
                 digest: SHA256.digest(Array(text.utf8)).bytes, index: 0, evidence: nil))
     }
 
-    /// Returns the rows added since the last call and clears them. Rows that are added later are recorded at `now`.
+    /// Returns and clears the rows added since the last call. Later rows are recorded at `now`.
     package mutating func take(
         next now: Instant
     ) -> (events: String, customers: String, grants: String) {

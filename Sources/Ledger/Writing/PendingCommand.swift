@@ -8,13 +8,13 @@ struct PendingCommand: Sendable {
     /// Only commands of the same kind are committed together.
     enum Kind {
         case client
-        /// A command that no client is waiting for. It is processed only when no client's command is waiting.
+        /// A command that no client waits for. It is processed only when no client's command waits.
         case background
         /// A background command whose results are rolled back.
         case rehearsal
     }
     let command: Command
-    /// Changes to the tables that are made before the decision.
+    /// Table changes that come before the decision.
     var calls: [Call] = []
     var kind = Kind.client
     /// If another instance takes over this lease, the command is refused.
@@ -25,11 +25,14 @@ struct PendingCommand: Sendable {
     var deadline: Int64?
     /// How many times the command has waited for a reader to catch up with a long stream.
     var catchUps = 0
+    /// Earlier catalogs that were read for the command, and how many times.
+    var past = PastCatalogs()
+    var pastReads = 0
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with the needs found in earlier rounds. It is a class, so that passing it on costs one reference count
-/// instead of one for each text.
+/// A command with the needs found in earlier rounds. A class, so that passing it on costs one
+/// reference count instead of one for each text.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -39,7 +42,7 @@ final class Errand {
     init(_ pending: PendingCommand, at time: Int64) {
         self.pending = pending
         deadline = pending.deadline ?? time + pending.patience
-        candidate = Candidate(pending.command)
+        candidate = Candidate(pending.command, pending.past)
     }
 
     /// The shards to which the command is known to write.
@@ -63,7 +66,7 @@ final class Errand {
         again.catchUps += 1
         reads.add(
             PendingRead(stream, deadline: deadline) { [again] _ in
-                // If something stopped the reader, the next attempt would be stopped as well.
+                // What stopped the reader would stop the next attempt as well.
                 if queue.add(behind: [again]) { return }
                 again.respond(.failure(.fault(.unavailable)))
             })
@@ -76,6 +79,14 @@ extension [Errand] {
 
     /// Whether all of the commands write to the same shards.
     var areOfOneShard: Bool { Set(map(\.shards)).count <= 1 }
+
+    /// Whether one command may cause the timeout, so that the others should not wait for it.
+    /// Clients' commands get a second attempt before they are split up.
+    func areSuspicious(after error: LedgerError, _ attempts: Int) -> Bool {
+        if !error.isTooLong { return false }
+        if kind == .client { return attempts > 1 && count > 1 }
+        return attempts > 1 || count > 1
+    }
 
     var halves: [[Errand]] { pages(of: (count + 1) / 2) }
 

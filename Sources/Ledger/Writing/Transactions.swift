@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Sends the calls in one round trip and passes the rows of each call to `each`, which may throw if it cannot read
-    /// them.
+    /// Sends the calls in one round trip and passes the rows of each call to `each`, which throws
+    /// if it cannot read them.
     mutating func read(
         _ calls: [Call], each: (Int, borrowing Rows) throws(LedgerError) -> Void
     ) throws(LedgerError) {
@@ -60,8 +60,8 @@ extension Link {
 }
 
 extension Pool {
-    /// Runs `body` with a connection from the pool, and runs it again if the connection turns out to be broken. It must
-    /// be safe to run `body` twice.
+    /// Runs `body` with a connection from the pool, and runs it again if the connection proves
+    /// broken. Running `body` twice must be safe.
     func settled<Outcome>(
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {

@@ -7,14 +7,14 @@ import Threading
 struct Addresses {
     /// How many milliseconds the other servers have to answer after one has said that it accepts writes.
     private static let grace: Int64 = 300
-    /// How many milliseconds the other servers have after one has said that it is a standby, since a standby may be
-    /// promoted while another server is silent. This also applies if there is no earlier server to compare with.
+    /// How many milliseconds the other servers have after one has said that it is a standby. A standby may be
+    /// promoted while another server is silent. The same limit applies without an earlier server to compare with.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
     private let hosts: [[(name: String, value: String)]]
 
-    /// `nil` if there is only one address, or if the URL specifies the kind of server.
+    /// `nil` if the URL has only one address, or if it specifies the kind of server.
     init?(_ settings: ConnectionSettings) {
         guard !settings.isAnyServerTaken, let given = Addresses.given(settings),
             given["target_session_attrs"].map({ ["read-write", "primary"].contains($0) }) ?? true
@@ -27,7 +27,7 @@ struct Addresses {
         hosts = (0..<count).map { place in
             lists.compactMap { name, values in
                 if values.isEmpty { return nil }
-                // If there is only one port, it applies to all hosts.
+                // A single port applies to all hosts.
                 let value =
                     values.count == 1 ? values[0] : place < values.count ? values[place] : ""
                 return (name, String(value))
@@ -36,8 +36,8 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// The parameters in the URL. If the URL does not name a host, the parameters from the environment and from a
-    /// service file.
+    /// The parameters in the URL. If the URL names no host, the parameters from the environment and
+    /// from a service file.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -48,7 +48,7 @@ struct Addresses {
                 getenv(name) != nil
             }
         if namesHost || !isElsewhere { return parameters }
-        // libpq reads the environment and the files when it starts connecting, and then reports what it has found.
+        // libpq reads the environment and the files when it starts to connect, and then reports what it has found.
         let keywords = CStrings(settings.parameters.map(\.name))
         let values = CStrings(settings.parameters.map(\.value))
         let attempt = PQconnectStartParams(keywords.pointers, values.pointers, 1)
@@ -117,8 +117,8 @@ private final class Candidate {
         case answered(timeline: Int64?)
         case failed(String)
     }
-    /// A server's timeline counts its promotions. A standby does not report a timeline. If the login is not allowed to
-    /// read the timeline, all servers count as equal.
+    /// A server's timeline counts its promotions. A standby reports no timeline. If the login may
+    /// not read the timeline, all servers count as equal.
     private static let question = """
         select pg_is_in_recovery();
         select case when pg_is_in_recovery() then null else

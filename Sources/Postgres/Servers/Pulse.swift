@@ -16,11 +16,11 @@ package final class Pulse: Sendable {
     @discardableResult
     func loseOthers() -> Int { losses.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// Notes that a connection has reached a server. From then on, new servers are compared with earlier ones.
+    /// Records that a connection has reached a server. From then on, new servers are compared with earlier ones.
     func noteMeeting() { isAcquainted.store(true, ordering: .releasing) }
 
     var hasMet: Bool { isAcquainted.load(ordering: .acquiring) }
 
-    /// The number of times that connections were abandoned.
+    /// How many times connections were abandoned.
     var count: Int { losses.load(ordering: .acquiring) }
 }

@@ -1,8 +1,8 @@
 internal import CPostgres
 
 extension ConnectionSettings {
-    /// Whether waiting may help after a failed connection. It may if no server answers yet, or if servers accept the
-    /// login but no writes. A wrong login does not resolve itself.
+    /// Whether waiting may help after a failed connection. It may help if no server answers yet, or
+    /// if servers accept the login but no writes. A wrong login stays wrong.
     package var mayBeReachedLater: Bool {
         if PQping(url) != PQPING_OK { return true }
         var anywhere = self

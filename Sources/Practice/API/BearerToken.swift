@@ -10,11 +10,11 @@ struct TokenRefusal: Error, Sendable {
 
 extension Authority {
     private static let longest: Int64 = 60 * 60
-    /// How much the clocks are allowed to differ, in seconds.
+    /// How far the clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
-    /// Refuses a bearer token unless it was signed with this store's key for this app. The token must be valid by one
-    /// of these clocks, because a client may use either the machine's clock or the test clock.
+    /// Refuses a bearer token unless it was signed with this store's key for this app. The token
+    /// must be valid by the machine's clock or the test clock, because a client may use either.
     func require(
         _ header: String?, bundleID: String, at clocks: [Instant]
     ) throws(TokenRefusal) {

@@ -74,7 +74,7 @@ struct ControlAPI: Sendable {
         object.append("events", .array(lines))
         if !store.isFollowed {
             let note =
-                "Deed's clock stays where it is. A Deed served with --test-clock follows a store "
+                "Deed's clock does not follow. A Deed served with --test-clock follows a store "
                 + "that is started with --service-url."
             object.append("note", .string(note))
         }

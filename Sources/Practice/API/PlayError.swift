@@ -70,7 +70,7 @@ struct PlayError: Error, Sendable {
     }
 }
 
-/// How many calls of each kind an app may make, in time windows like those of Google.
+/// How many calls of each kind an app may make, in time windows like Google's.
 struct PlayQuotas: Sendable {
     enum Bucket: String, Sendable {
         case subscriptions

@@ -10,8 +10,8 @@ struct PlayTokens: Sendable {
     let account: ServiceAccount
     let store: PracticeStore
     let now: @Sendable () -> Instant
-    /// When each token expires, on the monotonic clock. The tokens are lost when the store stops, so back ends then
-    /// have to request new ones.
+    /// When each token expires, on the monotonic clock. The tokens are lost when the store stops,
+    /// and back ends then have to request new ones.
     private let given = Monitor<[String: Int64]>([:])
 
     private static let scope = "https://www.googleapis.com/auth/androidpublisher"
@@ -19,7 +19,7 @@ struct PlayTokens: Sendable {
     private static let googleAddress = "https://oauth2.googleapis.com/token"
     private static let seconds: Int64 = 3599
     private static let most = 10_000
-    /// How much the clocks are allowed to differ, in seconds.
+    /// How far the clocks may differ, in seconds.
     private static let tolerance: Int64 = 60
 
     init(_ account: ServiceAccount, _ store: PracticeStore, now: @escaping @Sendable () -> Instant)
@@ -87,7 +87,7 @@ struct PlayTokens: Sendable {
         return isTimely(claims) ? nil : "the token has expired, or is valid for longer than an hour"
     }
 
-    /// Whether the claims are valid by either the machine's clock or the test clock. A client may use either one.
+    /// Whether the claims are valid by the machine's clock or the test clock. A client may use either.
     private func isTimely(_ claims: JSON) -> Bool {
         guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer,
             (0...253_402_300_799).contains(issued), (0...253_402_300_799).contains(expires)

@@ -19,7 +19,7 @@ struct RateLimits: Sendable {
 
     private var left: [String: (calls: Double, at: Int64)] = [:]
 
-    /// Counts a call with the given name. If there were too many, returns the milliseconds to wait.
+    /// Counts a call with the given name. After too many calls, returns the milliseconds to wait.
     mutating func take(
         _ name: String, _ kind: Kind, percent: Double, at milliseconds: Int64
     ) -> Int64? {

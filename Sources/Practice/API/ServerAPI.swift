@@ -21,7 +21,7 @@ struct ServerAPI: Sendable {
             try store.authority.require(
                 call.authorization, bundleID: app.bundleID, at: [clock, now()])
         } catch {
-            // The real store does not say more than this. The header is for people who are testing.
+            // The real store says no more than this. The header is for people who test.
             return Response(status: 401, headers: [Header("Practice-Reason", error.reason)])
         }
         do throws(APIError) {
@@ -69,7 +69,7 @@ struct Call: Sendable {
 
     init(_ request: borrowing Request) {
         method = request.method
-        // A plus sign represents a space only in a query.
+        // A plus sign stands for a space only in a query.
         parts = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         query = Call.form(request.query ?? "")
         host = ((try? request.header("Host")) ?? nil) ?? ""
@@ -175,7 +175,7 @@ struct APIError: Error, Sendable {
         let body: JSON = ["errorCode": .integer(code), "errorMessage": .string(message)]
         var response = Response(json: body, status: Int(code / 10_000))
         if let retryAt {
-            // Unlike the usual meaning of this header, its value is an instant in milliseconds.
+            // Against this header's usual meaning, its value is an instant in milliseconds.
             response.headers.append(Header("Retry-After", String(retryAt.milliseconds)))
         }
         return response

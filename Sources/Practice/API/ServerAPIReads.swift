@@ -192,7 +192,7 @@ struct HistoryFilter {
     private var groups: Set<String> = []
     private var ownership: String?
     private var isRevoked: Bool?
-    /// Identifies the filter and the customer, because a revision is valid only for both.
+    /// The filter and the customer as text. A revision is valid only for both.
     let text: String
 
     /// Selects all refunded transactions.

@@ -51,7 +51,7 @@ extension ServerAPI {
         if let preference = json["refundPreference"], !preference.isNull {
             let known = ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"]
             if !known.contains(preference.string ?? "") { return 4_000_000 }
-            // For a subscription, the store calculates the share itself.
+            // For a subscription, the store itself calculates the share.
             let share = json["consumptionPercentage"]?.integer ?? 0
             let isShare = preference == "GRANT_PRORATED"
             if isShare, (kind == .autoRenewable) == (share > 0) { return 4_000_000 }
@@ -164,7 +164,7 @@ extension ServerAPI {
             guard let place = filter.place(in: token) else { throw APIError(4_000_014) }
             start = place
         }
-        // The index of a notification among all notifications never changes, so a token stays valid.
+        // A notification's index among all notifications never changes, so a token stays valid.
         let found = store.read { world in
             world.postings.indices.dropFirst(start - world.forgottenPostings)
                 .filter { filter.takes(world.postings[$0]) }.prefix(Self.page + 1)
@@ -193,8 +193,8 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the notification history goes. According to Apple's documentation, it is 180 days in production.
-    /// Developers report that a start date 169 days and 23 hours ago was refused.
+    /// How far back the notification history goes. Apple's documentation says 180 days in
+    /// production. Developers report that a start date 169 days and 23 hours ago was refused.
     private static func reach(_ retries: Shop.Retries) -> Int64 {
         let hour: Int64 = 3_600_000
         return (retries == .production ? 169 * 24 + 23 : 30 * 24) * hour

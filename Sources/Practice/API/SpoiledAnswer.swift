@@ -16,8 +16,8 @@ extension ServerAPI {
 }
 
 extension Authority {
-    /// Spoils the statement that comes after `left` others, and sets `left` to -1 once that is done. A statement is
-    /// counted before the statements inside it.
+    /// Spoils the statement after `left` others, and then sets `left` to -1. A statement is counted
+    /// before the statements inside it.
     fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
         if left < 0 { return json }
         switch json {

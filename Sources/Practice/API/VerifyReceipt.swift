@@ -21,7 +21,7 @@ struct VerifyReceipt: Sendable {
         }
     }
 
-    /// `isProduction` marks a call to production's address, to which this store's receipts do not belong.
+    /// `isProduction` marks a call to production's address, where this store's receipts do not belong.
     func answer(_ call: Call, isProduction: Bool) -> Response {
         if call.method != "POST" { return status(21_000) }
         guard let json = try? JSON.read(call.body), let text = json["receipt-data"]?.string,

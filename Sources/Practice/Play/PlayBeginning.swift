@@ -4,7 +4,7 @@ extension PlaySubscription {
     /// The reason why a purchase token is created.
     enum Entry: String, Codable, Sendable {
         case fresh
-        /// A change that takes effect immediately. The rest of the old period is converted to time for the new product.
+        /// A change that takes effect immediately. The rest of the old period becomes time for the new product.
         case prorated
         /// A change that takes effect when the old period ends.
         case deferred
@@ -19,7 +19,7 @@ extension PracticeWorld {
     /// Starts the purchase with that token after its first payment.
     mutating func begin(_ token: String) {
         guard var new = play.subscriptions[token] else { return }
-        // If the old purchase ended while a change was pending, the new purchase starts like any other.
+        // If the old purchase ended during a pending change, the new purchase starts like any other.
         let old = new.linked.flatMap { play.subscriptions[$0] }.flatMap { $0.isServing ? $0 : nil }
         var charged: [PlayItem] = []
         switch new.entry {
@@ -71,8 +71,8 @@ extension PracticeWorld {
         return new.items
     }
 
-    /// Converts the unused money of the old period to time for the new product. If there is none, a full period is
-    /// charged.
+    /// Converts the unused money of the old period to time for the new product. If no money is
+    /// left, charges a full period.
     private func exchange(_ new: inout PlaySubscription, _ old: PlaySubscription?) -> [PlayItem] {
         let replaced = old?.items.first
         let length = old.flatMap { old in
@@ -105,7 +105,8 @@ extension PracticeWorld {
         return max(1, Int64(time))
     }
 
-    /// Keeps the old product until its period ends. Until then, the new product is listed beside it but not owned.
+    /// Keeps the old product until its period ends. Until then, the answer also lists the new product, which is not
+    /// owned.
     private func wait(_ new: inout PlaySubscription, _ old: PlaySubscription?) {
         guard let old, let kept = old.items.first else { return }
         var running = kept
@@ -156,7 +157,7 @@ extension PracticeWorld {
         return item
     }
 
-    /// `nil` once a commitment is over and is not followed by another one.
+    /// The payments left after the item's current one; `nil` if a commitment is over and no other one follows.
     private func paymentsLeft(after item: PlayItem, _ plan: PlayShop.BasePlan?) -> Int? {
         guard item.hasCommitted else { return plan?.payments.map { $0 - 1 } }
         guard let left = item.paymentsLeft else { return nil }

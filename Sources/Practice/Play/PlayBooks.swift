@@ -9,7 +9,8 @@ package struct PlayBooks: Codable, Sendable {
     package internal(set) var messages: [PlayMessage] = []
     var brokenCards: Set<String> = []
     var prices: [PlayChoice: Int64] = [:]
-    /// This is counted separately from sales in the App Store, so that sales here do not affect the names there.
+    /// The number of names given out. Counted separately from the App Store, so that sales here do not affect the
+    /// names there.
     var named: UInt64 = 0
 
     /// The maximum number of messages that are kept.
@@ -18,8 +19,8 @@ package struct PlayBooks: Codable, Sendable {
     var isEmpty: Bool { named == 0 && brokenCards.isEmpty && prices.isEmpty }
 }
 
-/// Reads books that may be missing. A folder from before the store sold in Google Play does not contain them, and a
-/// store without sales there does not write them.
+/// Reads books that may be missing. A folder from before the store sold in Google Play lacks them,
+/// and a store without sales there does not write them.
 extension KeyedDecodingContainer {
     func decode(_ type: PlayBooks.Type, forKey key: Key) throws -> PlayBooks {
         try decodeIfPresent(type, forKey: key) ?? PlayBooks()
@@ -93,7 +94,7 @@ package struct PlaySubscription: Codable, Sendable {
     /// The name of the first order, and the number of orders after it.
     let firstOrder: String
     var renewals = 0
-    /// A count of the changes, used for the entity tag.
+    /// The number of changes, used for the entity tag.
     var revision: UInt64 = 1
 
     package var isServing: Bool { [.active, .silent, .grace].contains(phase) }
@@ -102,7 +103,7 @@ package struct PlaySubscription: Codable, Sendable {
     /// Whether any of the items renews.
     var renews: Bool { items.contains { $0.renews } }
 
-    /// When the current period ends. Items that wait for a deferred change do not have a period yet.
+    /// When the current period ends. Items that wait for a deferred change have no period yet.
     var ends: Instant? { items.compactMap(\.expires).max() }
 
     /// When the store will next act on the subscription by itself.
@@ -137,16 +138,16 @@ package struct PlayItem: Codable, Sendable {
     package let choice: PlayChoice
     let kind: PlayShop.BasePlan.Kind
     var offer: PlayShop.Offer?
-    /// How many payments with the offer have been made.
+    /// The number of payments made with the offer.
     var paid = 0
     var price: Int64
     let currency: String
     var begun: Instant
-    /// `nil` while a deferred change is pending.
+    /// When the item's period ends; `nil` during a deferred change.
     package var expires: Instant?
     package var order: String?
     package var renews: Bool
-    /// Whether the period was paid for with money left over from an earlier product.
+    /// Whether money left over from an earlier product paid for the period.
     var isProrated = false
     /// The product that replaces this one when its period ends.
     var deferred: String?
@@ -159,7 +160,7 @@ package struct PlayItem: Codable, Sendable {
     var hasCommitted = false
     var endsWithCommitment = false
 
-    /// The phase of the offer that the current period belongs to.
+    /// The phase of the offer to which the current period belongs.
     var phase: PlayShop.Offer.Phase? { paid > 0 ? offer?.phase(ofPayment: paid - 1) : nil }
 }
 
@@ -207,7 +208,7 @@ package struct PlayGood: Codable, Sendable {
         }
     }
 
-    /// Whether the customer owns the product, so that the store does not sell it again.
+    /// Whether the customer owns the product. The store then does not sell it again.
     func isOwned(at now: Instant) -> Bool {
         switch phase {
         case .pending: true
@@ -279,7 +280,7 @@ package struct PlayVoid: Codable, Sendable {
     let quantity: Int64?
 }
 
-/// A message from the store to the back end: the content of a real-time notification.
+/// A message from the store to the back end, which a real-time notification contains.
 package struct PlayMessage: Codable, Hashable, Sendable {
     package enum Kind: String, Codable, Sendable {
         case recovered = "SUBSCRIPTION_RECOVERED"

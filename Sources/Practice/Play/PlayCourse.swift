@@ -122,7 +122,7 @@ extension PracticeWorld {
 extension PracticeWorld {
     private var aDay: Int64 { pace.milliseconds(86_400_000) }
 
-    /// Starts the day during which the store retries a payment without reporting it, while access continues.
+    /// Starts the day on which the store retries a payment without reporting it, while access continues.
     private mutating func beginSilence(_ one: PlaySubscription) {
         let ends = one.ends ?? now
         bookUnpaid(one)
@@ -175,7 +175,7 @@ extension PracticeWorld {
         if holdLength(of: one) == nil { endUnpaid(one) } else { putOnHold(one) }
     }
 
-    /// How long the hold lasts; `nil` if there is none.
+    /// How long the hold lasts; `nil` if the plan has none.
     func holdLength(of one: PlaySubscription) -> Wait? {
         let waits = one.items.map { shop.google?.plan($0.choice)?.hold ?? Wait(days: 30) }
         let shortest = waits.min { $0.milliseconds < $1.milliseconds }

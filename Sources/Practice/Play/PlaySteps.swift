@@ -37,8 +37,8 @@ extension PracticeWorld {
         return google
     }
 
-    /// The subscription and base plan with that name. If the name contains only a subscription, its first base plan is
-    /// used.
+    /// The subscription and base plan with that name. A name without a base plan stands for the
+    /// subscription's first one.
     func playChoice(_ name: String, in shop: PlayShop) throws(PracticeError) -> PlayChoice {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         let subscription = shop.subscriptions.first { $0.id == parts.first }
@@ -90,14 +90,14 @@ extension PracticeWorld {
         play.goods.values.filter { $0.customer == customer }.sorted { $0.number < $1.number }
     }
 
-    /// The one-time purchase that a step is about; `nil` if it is not about one.
+    /// The one-time purchase that a step is about; `nil` for other steps.
     func playGood(_ step: Step, of customer: String) -> PlayGood? {
         playGoods(of: customer).last { good in
             step.transaction.map { $0 == good.token } ?? (step.product == good.product)
         }
     }
 
-    /// Acknowledges a purchase or consumes a product, as the app would do.
+    /// Acknowledges a purchase or consumes a product, as the app would.
     private mutating func finishInPlay(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Outcome {
@@ -128,7 +128,7 @@ extension PracticeWorld {
         changeInPlay(token) {
             $0.acknowledgeBy = nil
             $0.isAcknowledged = true
-            // From this point on, the real store does not name the expired token either.
+            // From now on, the real store does not name the expired token either.
             $0.expiredToken = nil
         }
     }

@@ -50,7 +50,7 @@ extension PracticeWorld {
         tellPlay(.voided, good.token, order: good.order, isPartial: true)
     }
 
-    /// Refunds the remaining amount of an order. If `revokes` is true, this also ends the rights from the order.
+    /// Refunds the remaining amount of an order. If `revokes` is true, also ends the rights from the order.
     mutating func refundOrder(
         _ id: String, revokes: Bool, by source: PlayVoid.Source, reason: Int64 = 0
     ) throws(PracticeError) {
@@ -82,7 +82,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// Ends a subscription permanently, even if it has been paid for.
+    /// Ends a subscription permanently, even in a paid period.
     private mutating func revoke(_ one: PlaySubscription) {
         changeInPlay(one.token) { [now] in
             $0.phase = .revoked
@@ -150,8 +150,8 @@ extension PracticeWorld {
                 quantity: quantity))
     }
 
-    /// Refunds a purchase that was not acknowledged in time. A prepaid plan loses all of its time, including the time
-    /// bought with earlier payments.
+    /// Refunds a purchase that was not acknowledged in time. A prepaid plan loses all of its time,
+    /// including the time from earlier payments.
     mutating func takeBack(_ one: PlaySubscription) {
         changeInPlay(one.token) { $0.cancellation = .system }
         takeBack(order: one.firstOrder, of: one.token)

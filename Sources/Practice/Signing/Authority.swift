@@ -9,12 +9,12 @@ package import Minting
 package struct Authority: Sendable {
     package let receipts: MintedChain
     package let transactions: MintedChain
-    /// The key with which back ends sign their tokens, the key's id, and its issuer.
+    /// The key with which back ends sign their tokens, its id, and its issuer.
     package let apiKey: MintedKey
     package let keyID: String
     package let issuer: String
 
-    /// A lifetime that covers every time to which the test clock can be set.
+    /// A lifetime that covers every time that the test clock can show.
     fileprivate static let lifetime =
         Instant(milliseconds: 946_684_800_000)...Instant(milliseconds: 4_070_908_800_000)
 
@@ -59,8 +59,8 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that should trust the store,
-    /// `keys/` is for back ends, and `private/` is only for the store.
+    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that
+    /// should trust the store, `keys/` for back ends, and `private/` only for the store.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept
@@ -72,7 +72,7 @@ extension Authority {
         try folder.write("roots/receipts.pem", receipts.root.pem)
         try folder.write("roots/transactions.pem", transactions.root.pem)
         try folder.write("keys/issuer", issuer + "\n")
-        // This is written last, because the folder counts as new without it.
+        // Written last, because the folder counts as new without this file.
         try folder.write("keys/AuthKey_\(keyID).p8", apiKey.pem, isSecret: true)
     }
 

@@ -51,7 +51,7 @@ extension PracticeWorld {
         ]
     }
 
-    /// When the sale was revoked or was replaced by an upgrade. Legacy receipts do not distinguish between the two.
+    /// When the sale was revoked or an upgrade replaced it. Legacy receipts do not distinguish the two.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
         return sale.upgraded
@@ -61,7 +61,7 @@ extension PracticeWorld {
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {
-        // Finished consumables are not listed any more.
+        // Finished consumables are no longer listed.
         let bought = (customer.map(sales(of:)) ?? [])
             .filter { $0.kind != .consumable || !$0.isFinished }
         var listed = bought.sorted { ($0.purchased, $0.id) > ($1.purchased, $1.id) }
@@ -159,7 +159,7 @@ extension PracticeWorld {
     }
 }
 
-/// The opaque bytes in the receipts of a customer. They are the same in all of them.
+/// The opaque bytes in a customer's receipts, which are the same in all of them.
 private struct SHA1Text {
     let bytes: [UInt8]
 

@@ -46,8 +46,8 @@ package struct ServiceAccount: Sendable {
         self.init(key: key, keyID: keyID, email: email, pushKey: pushKey)
     }
 
-    /// Writes the file that a back end needs. Returns the file's path. The file contains the store's address, which may
-    /// change between starts.
+    /// Writes the file that a back end needs, and returns its path. The file contains the store's
+    /// address, which may change between starts.
     @discardableResult
     package func write(to folder: DataFolder, port: UInt16) throws(PracticeError) -> String {
         try folder.write(Self.file, json(at: "http://127.0.0.1:\(port)").text, isSecret: true)

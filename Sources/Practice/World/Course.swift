@@ -5,8 +5,8 @@ extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
-    /// The next item that is due. If several items are due at the same instant, the store's own actions come first,
-    /// followed by the steps of lives and then by notifications.
+    /// The next due item. At the same instant, the store's own actions come first, then the steps
+    /// of lives, and then notifications.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let due = nextPlayDue, found.map({ due.at < $0.at }) ?? true {
@@ -45,10 +45,10 @@ extension PracticeWorld {
 
     /// The result of performing the next due item.
     package enum Done: Sendable {
-        /// Nothing is due until the limit.
+        /// Nothing is due by the limit.
         case nothing
         case changed(Outcome)
-        /// The notification is to be sent and its result recorded.
+        /// The caller must send the notification and record the result.
         case post(Int)
         /// A step in a life, which the store refused.
         case refused(Step, PracticeError)
@@ -197,8 +197,8 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// The beginning of the run of periods to which a period that starts at `start` belongs. A gap of less than sixty
-    /// days does not end a run.
+    /// When the run of periods began to which a period starting at `start` belongs. A gap of less
+    /// than sixty days does not end a run.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
@@ -233,7 +233,7 @@ extension PracticeWorld {
         package let until: Instant?
         package let word: String
         package var store = Store.apple
-        /// The number of pieces that were bought and not refunded, if the store counts them.
+        /// The number of bought pieces that were not refunded, if the store counts them.
         package var quantity: Int64?
     }
 
@@ -258,8 +258,7 @@ extension PracticeWorld {
         return renewing + others + playStandings(of: customer)
     }
 
-    /// The product of the current period. If a change has been charged early, it takes effect only when that period
-    /// ends.
+    /// The product of the current period. A change that was charged early takes effect only when that period ends.
     private func runningProduct(of subscription: Subscription) -> String {
         guard let latest = sale(subscription.latest), now < latest.purchased else {
             return subscription.product

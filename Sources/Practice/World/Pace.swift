@@ -1,6 +1,6 @@
 package import Core
 
-/// The length of the store's periods: either as in the calendar, or shortened as in a sandbox.
+/// The length of the store's periods: as in the calendar, or shortened as in a sandbox.
 package struct Pace: Hashable, Sendable, Codable {
     /// The length of a month in milliseconds; `nil` for calendar months.
     package let month: Int64?
@@ -79,7 +79,7 @@ package struct Wait: Hashable, Sendable, Codable {
 
     package func end(after start: Instant) -> Instant { duration?.end(after: start) ?? start }
 
-    /// The duration in milliseconds, assuming that every month has thirty days.
+    /// The duration in milliseconds, with thirty days for every month.
     var milliseconds: Int64 {
         guard let duration else { return 0 }
         return (duration.months * 30 + duration.days) * 86_400_000 + duration.milliseconds
@@ -103,7 +103,7 @@ package struct Wait: Hashable, Sendable, Codable {
 }
 
 extension Instant {
-    /// Whether the duration extends beyond the last year that dates can express.
+    /// Whether the duration goes beyond the last year that dates can express.
     var isAfterDates: Bool { milliseconds >= 253_402_300_800_000 }
 }
 

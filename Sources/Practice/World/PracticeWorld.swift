@@ -6,7 +6,7 @@ package struct PracticeWorld: Codable, Sendable {
     package internal(set) var now: Instant
     package internal(set) var shop: Shop
     package internal(set) var pace: Pace
-    /// The only environment that an extra root can vouch for is `Sandbox`. Tests change this to forge evidence.
+    /// The store's environment. An extra root can vouch only for `Sandbox`. Tests change this to forge evidence.
     package var environment = "Sandbox"
     package internal(set) var trouble = Trouble()
     /// How far the clock is ahead of the machine's clock; `nil` if the clock moves only on request.
@@ -17,7 +17,7 @@ package struct PracticeWorld: Codable, Sendable {
     package internal(set) var postings: [Posting] = []
     /// The number of old notifications that were deleted.
     package internal(set) var forgottenPostings = 0
-    /// The notifications that have yet to be sent or retried.
+    /// The notifications that are still to be sent or retried.
     var openPostings: [Int] = []
     package internal(set) var plans: [Plan] = []
     var installs: [String: Install] = [:]
@@ -53,7 +53,7 @@ package struct PracticeWorld: Codable, Sendable {
         let at: Instant
     }
 
-    /// A purchase that is waiting for a parent's approval.
+    /// A purchase that waits for a parent's approval.
     struct Ask: Codable, Sendable {
         let customer: String
         let buy: Step
@@ -145,8 +145,8 @@ extension PracticeWorld {
         sales[index].changed = now
     }
 
-    /// Records that an upgrade replaces the subscription's current period, and also the next one if it has already been
-    /// charged.
+    /// Records that an upgrade replaces the subscription's current period, and the next one if it
+    /// has already been charged.
     mutating func markUpgraded(_ original: String) {
         let charged = undoRenewal(of: original)
         for id in [charged, subscriptions[original]?.latest].compactMap(\.self) {
@@ -182,7 +182,7 @@ struct Fates: Codable, Sendable {
     }
 }
 
-/// A random number generator whose entire state is a single number that can be saved.
+/// A random number generator whose entire state is one number, which can be saved.
 struct Luck: RandomNumberGenerator, Codable, Sendable {
     private var state: UInt64
 

@@ -38,7 +38,7 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    /// The family organiser's purchase that is being shared.
+    /// The family organiser's purchase that is shared.
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
@@ -92,7 +92,7 @@ package struct Subscription: Codable, Sendable {
     /// When the store will charge for the next period; `nil` once it has tried to.
     var renewsAt: Instant?
     package var graceUntil: Instant?
-    /// The grace period that a refund ended. It is restored if the refund is reversed.
+    /// The grace period that a refund ended. If the refund is reversed, it is restored.
     var refundedGrace: Instant?
     var retryUntil: Instant?
     package var intent: Intent?
@@ -108,7 +108,7 @@ package struct Subscription: Codable, Sendable {
     var nextOffer: Article.Offer?
     /// Whether a new commitment starts when this one ends.
     var willCommitAgain = true
-    /// The family organiser's subscription that is being shared.
+    /// The family organiser's subscription that is shared.
     package var sharedFrom: String?
     var extensions: [Instant] = []
 
@@ -116,7 +116,7 @@ package struct Subscription: Codable, Sendable {
 
     /// When the store will next act on the subscription by itself.
     var due: Instant? {
-        // A share only changes together with the subscription that is being shared.
+        // A share only changes together with the subscription that is shared.
         if sharedFrom != nil { return nil }
         return switch phase {
         case .active: renewsAt ?? ends

@@ -55,7 +55,7 @@ extension Scenario.Life.Moment: Codable {
 }
 
 extension PracticeWorld {
-    /// Schedules the steps of a scenario, and returns the instant at which it ends.
+    /// Schedules a scenario's steps, and returns the instant at which it ends.
     package mutating func plan(_ scenario: Scenario) throws(PracticeError) -> Instant {
         if let start = scenario.start {
             guard start >= now else {
@@ -83,7 +83,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The expectations of the scenario that are not met, as sentences.
+    /// The scenario's unmet expectations, as sentences.
     package func unmet(_ scenario: Scenario) -> [String] {
         (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
             var found: [String: String] = [:]

@@ -26,7 +26,7 @@ extension PracticeWorld {
         return buyOnce(step, article, for: customer)
     }
 
-    /// Applies a parent's decision to the purchases that are waiting for it.
+    /// Applies a parent's decision to the purchases that wait for it.
     mutating func decide(_ step: Step, for customer: String) throws(PracticeError) -> Outcome {
         let waiting = asks.filter { $0.value.customer == customer }.keys.sorted()
         guard !waiting.isEmpty else { throw .refused("no purchase by \(customer) is waiting") }
@@ -215,7 +215,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer continues to pay but the current commitment is not followed by a new one.
+    /// Whether the customer still pays but no new commitment follows the current one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

@@ -13,10 +13,10 @@ package struct Shop: Hashable, Sendable, Codable {
         package var notificationURL: String?
         /// How often a notification is tried: repeatedly as in `production`, or once as in `sandbox`.
         package var retries: Retries
-        /// The limits of the server API, in percent of production's. In the sandbox, they are 10 percent.
+        /// The limits of the server API, in percent of production's limits. In the sandbox, the value is 10.
         package var rateLimitPercent: Double?
-        /// Whether a renewal is charged before the period ends, which is the default. If false, there is a gap between
-        /// periods.
+        /// Whether a renewal is charged before the period ends, which is the default. If false,
+        /// periods have a gap between them.
         package var renewsEarly: Bool?
 
         enum CodingKeys: String, CodingKey {
@@ -66,7 +66,8 @@ package struct Article: Hashable, Sendable, Codable {
         package var id: String
         package var kind: Kind
         package var discount: Discount
-        /// The length of the offer. For a pay-as-you-go offer, it is the length of the period covered by each payment.
+        /// The length of the offer. For a pay-as-you-go offer, it is the length of the period that each payment
+        /// covers.
         package var period: Wait
         /// The number of payments in a pay-as-you-go offer.
         package var payments: Int?

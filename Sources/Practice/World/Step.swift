@@ -1,6 +1,6 @@
 internal import Core
 
-/// An action by or for a customer of the store, in the format used in scenarios and in the control API.
+/// An action by or for a customer of the store, in the format of scenarios and the control API.
 package struct Step: Codable, Hashable, Sendable {
     package enum Act: String, Codable, Hashable, Sendable, CaseIterable {
         case install
@@ -34,7 +34,7 @@ package struct Step: Codable, Hashable, Sendable {
         case postpone = "defer"
         case resubscribe
 
-        /// The members that the action accepts in at least one of the stores, besides the customer.
+        /// The members that the action accepts in at least one store, besides the customer.
         package var takes: [String] {
             ["store"] + ((keys ?? []) + (playKeys ?? [])).map(\.rawValue)
         }
@@ -106,7 +106,7 @@ package struct Step: Codable, Hashable, Sendable {
         case deferred
     }
 
-    /// Why a customer requests a refund, in the form in which the store tells the back end.
+    /// Why a customer requests a refund, in the store's words to the back end.
     package enum Reason: String, Codable, Hashable, Sendable {
         case unintendedPurchase = "unintended_purchase"
         case fulfillmentIssue = "fulfillment_issue"
@@ -117,7 +117,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     package var `do`: Act
     package var store: Seller?
-    /// The customer. It is left out in the steps of a life.
+    /// The customer, which is left out in the steps of a life.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?
@@ -178,7 +178,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     var seller: Seller { store ?? self.do.usualStore }
 
-    /// Describes what is wrong with the step; `nil` if it is valid. Earlier sales are not taken into account.
+    /// Describes what is wrong with the step; `nil` if it is valid. Does not consider earlier sales.
     var mistake: String? {
         let name = self.do.rawValue
         guard let keys = self.do.keys(in: seller) else { return "\(seller.title) has no \(name)" }

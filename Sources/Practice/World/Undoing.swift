@@ -30,8 +30,7 @@ extension PracticeWorld {
         }
         if let charged { post("REFUND", about: charged) }
         for copy in shared { post("REVOKE", about: copy) }
-        // If the period has already been followed by another one, only this period ends, and the subscription
-        // continues.
+        // If another period has already followed this one, only this period ends, and the subscription continues.
         endForGood(sale)
         post("REFUND", about: sale.id)
         revokeShares(of: sale)
@@ -44,8 +43,8 @@ extension PracticeWorld {
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried. The
-    /// store's documentation does not describe this for an expired period. It is assumed to be the same.
+    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried.
+    /// The store's documentation does not cover an expired period. This store treats it in the same way.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }
@@ -170,7 +169,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The transactions through which family members currently have a share.
+    /// The transactions that currently give family members a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -230,7 +229,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Reports a change to a subscription, and the same change for each of the subscription's shares.
+    /// Reports a change to a subscription, and the same change to each of its shares.
     mutating func tell(_ type: String, _ subtype: String?, _ original: String) {
         guard let parent = subscriptions[original] else { return }
         post(type, subtype, about: parent.latest)

@@ -122,7 +122,7 @@ extension PracticeWorld {
             }
             subscriptions[original]?.change?.isConsented = true
             tell("PRICE_INCREASE", "ACCEPTED", original)
-        default: throw .invalid("\(step.do.rawValue) cannot be done to a subscription")
+        default: throw .invalid("\(step.do.rawValue) cannot be used for a subscription")
         }
         return subscriptions[original]?.latest
     }

@@ -35,13 +35,12 @@ package struct CustomerBalances: Sendable {
                 try state.decide(wish)
             }
         ).then { [ledger] result in
-            // A tester may have forgotten to name the environment. The refusal then mentions the
-            // balance in the sandbox.
+            // A tester may have forgotten to name the environment. The refusal then mentions the sandbox balance.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
                 case .insufficientBalance(let currency, let has, let needs, _) = refusal, has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
-                // The request is refused in any case, with or without the hint.
+                // The request is refused either way, with or without the hint.
                 let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
                     .insufficientBalance(
@@ -97,13 +96,13 @@ package struct CustomerBalances: Sendable {
                         recorded: recorded, movement: movement,
                         balance: state.balances[movement.currency])))
         }
-        // For a repetition, the balance after the first call is found further back in the log.
+        // For a repetition, the balance after the first call is further back in the log.
         return .look { () throws(CommandError) in
             let history = try obtain(
                 history(
                     of: movement.currency, in: stream, after: recorded.version - 1, count: 1))
             guard let twin = history.movements.first, twin.recorded.version == recorded.version
-            else { throw .fault(.broken("a movement of a balance is not where it was recorded")) }
+            else { throw .fault(.broken("a balance movement is not at its recorded position")) }
             return .answered(.success(twin))
         }
     }
@@ -138,7 +137,7 @@ package struct CustomerBalances: Sendable {
         return history
     }
 
-    /// The balance at a version of its stream. It is computed from the current balance, or from the
+    /// The balance at a version of its stream. Computed from the current balance, or from the
     /// stream's beginning if that is nearer.
     private func balance(
         of currency: CurrencyID, in stream: Stream, at version: Int64
@@ -154,7 +153,7 @@ package struct CustomerBalances: Sendable {
         return try moved(currency, in: stream, after: 0, through: version) ?? 0
     }
 
-    /// The amount that the events after a version added to a balance. An erasure empties the balance, so if these
+    /// The amount that the events after a version added to a balance. An erasure empties the balance. If these
     /// events include one, the amount is unknown (`nil`), unless they start at the stream's beginning.
     private func moved(
         _ currency: CurrencyID, in stream: Stream, after version: Int64, through end: Int64

@@ -46,7 +46,7 @@ package struct Blocks: Sendable {
                 position: recorded.position)
         } otherwise: { outcome throws(CommandError) in
             guard let last = outcome.state.customer?.purchase(wish.purchase)?.blocks.last
-            else { throw .fault(.broken("a block left nothing")) }
+            else { throw .fault(.broken("blocking a purchase recorded no block")) }
             let change = BlockChanged(
                 purchase: wish.purchase, at: last.until ?? last.since, reason: last.reason,
                 ticket: last.ticket)

@@ -17,7 +17,7 @@ package struct FindAnswer: Sendable {
         self.told = told
     }
 
-    /// This answer, appended to the matches from stores.
+    /// This answer, after the matches from stores.
     func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
         let all = others + matches
         return FindAnswer(
@@ -89,7 +89,7 @@ package struct Finds: Sendable {
             hasMore: found.isCutOff || found.matches.count > limit)
     }
 
-    /// The purchase's current standing for each holder. There can be several holders only if the
+    /// The purchase's current standing for each holder. Several holders are possible only if the
     /// purchase's id occurs in several apps.
     package func standings(
         of purchase: PurchaseID, in project: ProjectID, _ environment: Environment
@@ -127,7 +127,7 @@ package struct Finds: Sendable {
     }
 
     /// Up to one match more than `limit`. Rows lead to customers, and the customers' events decide.
-    /// If an object moved between the two reads, the search is repeated.
+    /// If an object moved between the two reads, the search runs again.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -150,15 +150,13 @@ package struct Finds: Sendable {
         }
         throw .fault(
             .rowUnproven(
-                "A row says that \(visible(words.text)) leads to a customer of \(project), and no event does: "
-                    + "something other than Deed wrote it. Inspect it with: deed audit --projections, and "
-                    + "repair it with: deed reconcile --full --repair"))
+                "A row says that \(visible(words.text)) leads to a customer of \(project), but no event does: "
+                    + "something other than Deed wrote the row."))
     }
 
     private static let attempts = 3
 
-    /// The states of the customers whose objects were found. If the name is the customer's own id,
-    /// its state is not needed.
+    /// The states of the customers whose objects were found. A name that is the customer's own id needs no state.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

@@ -12,7 +12,7 @@ package struct ListedGrant: Sendable {
 package struct GrantListAnswer: Sendable {
     package let project: ProjectID
     package let environment: Environment
-    /// The instant at which it is determined whether each grant is active.
+    /// The instant for which the list says whether each grant is active.
     package let at: Instant
     package let grants: [ListedGrant]
     /// How many customers with matching grants have unreadable events.

@@ -17,8 +17,7 @@ package struct Grants: Sendable {
     let secrets: Secrets
 
     /// A request to give a customer an entitlement, which must be in the catalog unless
-    /// `allowingUnknown` is set. In a rehearsal, the grant has a different id than it will get
-    /// later.
+    /// `allowingUnknown` is set. A rehearsal's grant has a different id from the later grant.
     package func giving(
         _ entitlement: EntitlementID, for time: GiveGrant.Time, reason: AdminReason,
         to stream: Stream, by sender: Sender, allowingUnknown: Bool = false,
@@ -39,7 +38,7 @@ package struct Grants: Sendable {
         }
         return Wish(
             command, telling: { if case .grantGiven(let given) = $0 { given } else { nil } },
-            missing: "giving a grant recorded no grant"
+            missing: "the command to give a grant recorded none"
         ) { recorded in
             let grant = Grant(recorded.told)
             return GrantAnswer(
@@ -48,8 +47,8 @@ package struct Grants: Sendable {
         }
     }
 
-    /// A request to change a grant's end, which must be in the future. If the grant already has
-    /// that end, the answer is the same.
+    /// A request to change a grant's end, which must be in the future. If the grant already ends
+    /// then, the answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -103,7 +102,7 @@ extension Outcome {
         _ id: GrantID
     ) throws(CommandError) -> (grant: Grant, bounds: GrantBounds) {
         guard let found = state.customer?.boundedGrant(id, by: project.catalog) else {
-            throw .fault(.broken("a command about a grant left no grant"))
+            throw .fault(.broken("a command about a grant returned no grant"))
         }
         return found
     }
@@ -121,8 +120,8 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.Time {
-    /// The start and end as the sender wrote them. A repeated `P30D` must count as the same request, even if it arrives
-    /// later.
+    /// The start and end as the sender wrote them. A repeated `P30D` must count as the same
+    /// request, even if it arrives later.
     fileprivate var texts: [String?] {
         switch self {
         case .from(let start, let end): [start?.text, end.text]

@@ -76,7 +76,7 @@ package struct Moves: Sendable {
             let other = Stream(
                 project: stream.project, environment: stream.environment, customer: receiver)
             let whole = try obtain(ledger.customer(of: other)).customer.mergedInto
-            // The holder is loaded in any case.
+            // The command loads the holder in any case.
             concerned?.receivers += [whole].compactMap(\.self).filter { $0 != stream.customer }
             if whole != nil { bystanders = [receiver] }
         }
@@ -123,8 +123,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` if there is nothing to move. The decision then states the reason, or returns the
-    /// result of an earlier copy of the command.
+    /// `nil` if nothing has to move. The decision then states the reason, or returns the result of
+    /// an earlier copy of the command.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

@@ -49,7 +49,7 @@ package struct Notes: Sendable {
         let wish = NoteRemoved(note: note, reason: reason.reason, ticket: reason.ticket)
         let cause = secrets.cause(
             of: sender, "remove_note", [note.text, reason.reason.text, reason.ticket?.text])
-        // Notes stay with a customer who is merged into another one, so they are also removed there.
+        // A merge does not move a customer's notes, so they are removed in that customer's own stream.
         let command = Command.customer(
             stream, actor: sender.actor, cause: cause, concernsMerged: true
         ) { state, _, _ throws(Refusal) in try state.decide(wish) }

@@ -102,7 +102,7 @@ package struct Orders: Sendable {
         return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
-    /// Up to `limit` of a customer's orders, after skipping the first `after` ones.
+    /// Up to `limit` of a customer's orders, after the first `after` ones.
     package func list(
         of stream: Stream, after count: Int, limit: Int
     ) throws(Fault) -> OrdersAnswer {
@@ -136,7 +136,7 @@ package struct Orders: Sendable {
 extension Outcome {
     fileprivate func order(_ id: OrderID) throws(CommandError) -> Order {
         guard let order = state.customer?.order(id) else {
-            throw .fault(.broken("closing an order left no order"))
+            throw .fault(.broken("closing an order returned no order"))
         }
         return order
     }

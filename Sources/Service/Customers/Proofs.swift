@@ -3,22 +3,22 @@ package import Core
 
 /// Finds the evidence behind an event.
 package protocol EvidenceNaming: Sendable {
-    /// The digest of the evidence on which a customer's event rests; `nil` if it rests on none.
+    /// The digest of the evidence on which a customer's event is based; `nil` if it is not based on evidence.
     func evidence(behind version: Int64, of stream: Stream) throws(Fault) -> [UInt8]?
 }
 
-/// What proving a piece of evidence again has shown.
+/// The result of proving a piece of evidence again.
 package enum ProofVerdict: Sendable {
-    /// It states facts about these subjects.
+    /// The evidence states facts about these subjects.
     case proven(EvidenceKind, subjects: [String])
-    /// It was emptied, so that there is nothing to prove.
+    /// Only the digest is stored, so there is nothing to prove.
     case digestOnly
-    /// It is not what was believed.
+    /// The stored form differs from the evidence that was accepted.
     case damaged
     case refused(sentence: String)
 }
 
-/// A piece of evidence as lists show it.
+/// A piece of evidence as shown in lists.
 package struct EvidencePiece: Sendable {
     let filed: FiledEvidence
 
@@ -28,23 +28,23 @@ package struct EvidencePiece: Sendable {
     package var environment: String { filed.environment }
     package var signedAt: Instant { filed.signedAt }
     package var recordedAt: Instant { filed.firstSeenAt }
-    /// Whether more than its digest is kept.
+    /// Whether more than the digest is stored.
     package var isKept: Bool { filed.content != nil }
 }
 
-/// Some evidence about a customer, in the order of its digests.
+/// Some evidence about a customer, sorted by digest.
 package struct EvidenceAnswer: Sendable {
     package let pieces: [EvidencePiece]
-    /// The last piece of the page; `nil` at the end.
+    /// The last piece of the page; `nil` if this is the last page.
     package let next: String?
 }
 
-/// The evidence kept about a customer, which can be proven again and saved.
+/// Lists, proves and saves the evidence stored about a customer.
 package struct Proofs: Sendable {
     package let exports: Exports
     let naming: any EvidenceNaming
 
-    /// Up to `limit` pieces after the one with this digest.
+    /// Up to `limit` pieces after the piece with this digest.
     package func list(
         of stream: Stream, after last: String?, limit: Int
     ) throws(CommandError) -> EvidenceAnswer {
@@ -56,7 +56,7 @@ package struct Proofs: Sendable {
             pieces: try filed(page), next: page.count < all.count ? page.last?.hexDigits : nil)
     }
 
-    /// The piece on which an event of the customer rests; none if it rests on no evidence.
+    /// The piece on which the customer's event is based; empty if it is not based on evidence.
     package func list(
         of stream: Stream, behind version: Int64
     ) throws(CommandError) -> EvidenceAnswer {
@@ -64,7 +64,7 @@ package struct Proofs: Sendable {
         return EvidenceAnswer(pieces: try filed([digest].compactMap(\.self)), next: nil)
     }
 
-    /// The piece with this digest, if it is about the customer.
+    /// The piece with this digest, if it concerns the customer.
     package func piece(
         _ digest: String, of stream: Stream
     ) throws(CommandError) -> EvidencePiece? {
@@ -72,7 +72,7 @@ package struct Proofs: Sendable {
         return try filed([digest].compactMap(\.self)).first
     }
 
-    /// Proves it with the roots of today, at the instant at which it was believed.
+    /// Proves the piece again with the current roots, as of the instant at which it was accepted.
     package func prove(_ piece: EvidencePiece) -> ProofVerdict {
         switch exports.reading.prove(piece.filed) {
         case .digestOnly: .digestOnly
@@ -85,14 +85,14 @@ package struct Proofs: Sendable {
         }
     }
 
-    /// What the store signed or answered; `nil` if it is not kept, or not whole.
+    /// What the store signed or answered; `nil` if it is not stored, or only in part.
     package func bytes(of piece: EvidencePiece) -> [UInt8]? { exports.reading.unpack(piece.filed) }
 
     private func digests(of stream: Stream) throws(CommandError) -> [[UInt8]] {
         try exports.digests([stream] + exports.keepers(of: stream))
     }
 
-    /// In the order of the digests.
+    /// The evidence with these digests, in the same order.
     private func filed(_ digests: [[UInt8]]) throws(CommandError) -> [EvidencePiece] {
         if digests.isEmpty { return [] }
         return try obtain(exports.log.filed(digests))

@@ -85,8 +85,7 @@ package struct Customers: Sendable {
             actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// The events about the sources named in the reasons, oldest first. Events from the sandbox
-    /// come last.
+    /// The events about the sources that the reasons name, oldest first. Events from the sandbox come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -128,7 +127,7 @@ package struct Customers: Sendable {
         let head = try heads()[Int(stream.shard.number)]
         let entries = try ledger.events(of: stream, after: version, limit: limit + 1)
         let page = Array(entries.prefix(limit))
-        // The project is read after the events, so that it includes every key named in them.
+        // The project is read after the events, so that it includes every key that they name.
         let project = try ledger.project(stream.project)
         return EventsAnswer(
             stream: stream, entries: page,

@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// The current states of several customers of one project. For an unreadable customer, the
-    /// result is a fault. Takes one round trip, or two if sandbox purchases count.
+    /// The current states of several customers of one project. An unreadable customer gets a fault.
+    /// Takes one round trip, or two if sandbox purchases count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -53,10 +53,13 @@ extension Customers {
     ) throws(Fault) -> CustomerSnapshot {
         let snapshot = try ledger.customer(of: stream)
         guard let known else { return snapshot }
+        var project = ProjectState(
+            folding: try history(of: .ofProject(stream.project)), known: known)
+        if let edition = project.lackedEdition {
+            project.supply(try reading.catalog(edition, of: stream.project))
+        }
         return CustomerSnapshot(
             customer: CustomerState(folding: try history(of: stream), known: known),
-            project: ProjectState(
-                folding: try history(of: .ofProject(stream.project)), known: known),
-            position: snapshot.position)
+            project: project, position: snapshot.position)
     }
 }

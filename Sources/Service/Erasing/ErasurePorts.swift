@@ -9,7 +9,7 @@ package protocol ErasureLog: Sendable {
     ) throws(Fault) -> [RecordedEvent]
     /// The data stored about a customer. If a version is given, only events before it count.
     func kept(of stream: Stream, before version: Int64?) throws(Fault) -> KeptCounts
-    /// Removes the data that remains about a customer after an erasure. May be repeated.
+    /// Removes the data that remains about a customer after an erasure. May be called again.
     func empty(_ stream: Stream) throws(Fault)
     /// Erased customers with data that has not been removed yet.
     func unemptied(limit: Int) throws(Fault) -> [Stream]

@@ -4,16 +4,16 @@ package import Core
 package struct ErasureRequest: Sendable {
     package let project: ProjectID
     package let customer: CustomerID
-    /// Both environments, unless the sender names one of them.
+    /// Both environments, unless the sender names one.
     package let environments: [Environment]
     package let reason: AdminReason
     package let treatment: PurchaseTreatment
     /// The intent from a preview, which the customer's data must still match; `nil` to erase the
     /// customer's current data.
     package let intent: String?
-    /// The purchases that this erasure marked as forgotten before a restore lost the erasure.
+    /// The purchases that this erasure marked as forgotten before a restore lost it.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that are again waiting for a customer.
+    /// Purchases with these marks that again wait for a customer.
     package var waiting: [PurchaseID] = []
 
     package init(
@@ -85,7 +85,7 @@ package struct Erasures: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The data that the erasure would remove, and the intent to erase it.
+    /// The data that the erasure would remove, and the intent for that erasure.
     package func look(_ request: ErasureRequest) throws(CommandError) -> ErasureLook {
         let (lives, catalog, position) = try lives(of: request)
         try rethrowing(as: CommandError.refused, lives.requireUnmerged(request.customer))
@@ -226,7 +226,7 @@ package struct Erasures: Sendable {
         )
     }
 
-    /// Removes data left over from interrupted erasures. Returns whether none remains.
+    /// Removes data that interrupted erasures have left. Returns whether none remains.
     package func emptyRest() throws(Fault) -> Bool {
         while true {
             let streams = try log.unemptied(limit: 100)
@@ -282,7 +282,7 @@ package struct Erasures: Sendable {
             guard let last = own.last else { continue }
             let state = try obtain(ledger.customer(of: stream)).customer
             var left = try obtain(log.kept(of: stream, before: last.version))
-            // These rows contain data recorded after the erasure.
+            // These rows contain data that was recorded after the erasure.
             if !state.isErased { left = left.ofEvents }
             sides.append(
                 ErasedAnswer.Side(

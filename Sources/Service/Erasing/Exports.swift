@@ -40,7 +40,7 @@ package struct Exports: Sendable {
         }
     }
 
-    /// The streams in which the customer's purchases waited until the customer claimed them.
+    /// The streams in which the customer's purchases waited for a claim.
     package func keepers(of stream: Stream) throws(CommandError) -> [Stream] {
         let state = try obtain(customers.ledger.customer(of: stream)).customer
         return ErasedLife(stream, state).keeperStreams
@@ -89,12 +89,12 @@ package struct ExportedEvidence: Sendable {
     }
 }
 
-/// Reads evidence that is kept.
+/// Reads stored evidence.
 package struct EvidenceReading: Sendable {
-    /// The bytes that a store signed; `nil` if only their digest is kept.
+    /// The bytes that a store signed; `nil` if only their digest is stored.
     package let unpack: @Sendable (FiledEvidence) -> [UInt8]?
     package let base64: @Sendable ([UInt8]) -> String
-    /// Proves evidence again from its stored form, with the roots of today.
+    /// Proves evidence again from its stored form, with the current roots.
     package let prove: @Sendable (FiledEvidence) -> EvidenceProof
 
     package init(

@@ -12,7 +12,7 @@ package struct Intake: Sendable {
     package var queue: any IntakeQueue
     let archive: any EvidenceArchive
     package var stores: [Store: StoreAdapter]
-    /// Whether production evidence counts. It does not count under a test clock.
+    /// Whether production evidence counts. Under a test clock, it does not.
     package let takesProduction: Bool
 
     package init(
@@ -29,14 +29,14 @@ package struct Intake: Sendable {
         self.takesProduction = takesProduction
     }
 
-    /// The latest time at which evidence may have been signed. The store's clock is close to the
+    /// The latest instant at which evidence may have been signed. The store's clock is close to the
     /// machine's clock, or to a test clock that is ahead of it.
     var evidenceClock: Instant { max(now(), machineClock()) }
 }
 
 extension Intake {
-    /// Queues evidence that cannot be judged yet. If the same evidence is sent repeatedly for the same purpose, it is
-    /// queued only once. If an attempt has already been made, the item waits for whatever was missing.
+    /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued
+    /// only once. After a first attempt, the item waits for whatever was missing.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID, until wait: Postponement? = nil
@@ -48,7 +48,7 @@ extension Intake {
         guard let wait, added.tries == 0, added.reason == nil else { return added }
         let judged = added.judged(
             .undecided(wait), now: now(), jitter: secrets.jitter)
-        // If a worker was faster, the worker's result counts.
+        // If a worker was faster, its result counts.
         return try queue.changeIntake(judged) ? judged : added
     }
 
@@ -69,12 +69,14 @@ extension Intake {
         return actors.isEmpty ? [:] : try ledger.project(project).names(of: actors)
     }
 
-    /// Some items of a project's queue, oldest first.
+    /// Some items of a project's queue after a given one, oldest first.
     package func items(
-        of project: ProjectID, in state: IntakeItem.State.Word?, limit: Int
+        of project: ProjectID, in state: IntakeItem.State.Word?, after id: IntakeID? = nil,
+        limit: Int
     ) throws(CommandError) -> [IntakeItem] {
         _ = try ledger.existing(project)
-        return try obtain(queue.intake(of: project, in: state, after: nil, limit: limit))
+        let last = try id.map { id throws(CommandError) in try item(id, of: project) }
+        return try obtain(queue.intake(of: project, in: state, after: last, limit: limit))
     }
 
     /// A request to end an item because support staff resolved the matter in another way.
@@ -104,7 +106,7 @@ extension Intake {
         }
     }
 
-    /// The queue is not part of the log, so the change is made in a lookup step.
+    /// Changes the queue in a lookup step, because the queue is not part of the log.
     private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
@@ -125,14 +127,14 @@ extension Intake {
             // An earlier change is reported only once it is as durable as a new one would be.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
-            // A worker or an admin was faster, so use their result.
+            // A worker or an admin was faster, so their result counts.
         }
         throw .fault(.busy)
     }
 }
 
 extension Secrets {
-    /// A random number that prevents items that failed together from being retried together.
+    /// A random number that keeps items that failed together from being retried together.
     var jitter: UInt16 { randomBytes(2).reduce(0) { $0 << 8 | UInt16($1) } }
 }
 

@@ -11,8 +11,8 @@ package protocol IntakeQueue: Sendable {
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
     ) throws(Fault) -> [IntakeItem]
-    /// Gives a worker the due item with the fewest attempts, until its lease ends. Items that would
-    /// require asking a busy store are skipped.
+    /// Gives a worker the due item with the fewest attempts, until its lease ends. Skips items that
+    /// require asking a busy store.
     func takeIntake(now: Instant, without busy: BusyStores) throws(Fault) -> TakenIntake?
     /// Stores the item in its current form. Returns false if the item has been changed since it was
     /// read.

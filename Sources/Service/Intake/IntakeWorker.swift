@@ -1,16 +1,17 @@
 package import Core
 import Synchronization
 import Threading
+import Wording
 
 /// Judges queued items one at a time, and records the evidence that is accepted.
 ///
-/// The evidence is committed before the row is updated. If a worker crashes in between, its item is
-/// judged again. Its cause has then already been carried out, so nothing is recorded twice.
+/// The evidence is committed before the row is updated. If a worker crashes in between, its item is judged again. Its
+/// cause has then already been carried out, so nothing is recorded twice.
 package struct IntakeWorker: Sendable {
     /// The result of working on one item.
     package struct Work: Sendable {
         package let item: IntakeItem
-        /// False if the item was changed in the meantime. In that case, the other change remains.
+        /// False if the item was changed in the meantime. The other change then remains.
         package let isKept: Bool
         /// Whether an operator should be alerted after this attempt.
         package let isAlarming: Bool
@@ -72,7 +73,7 @@ package struct IntakeWorker: Sendable {
             if case .refused(.tooMuchAtOnce) = error {
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
             }
-            // A single failure to record genuine evidence must not make Deed discard it.
+            // One failure to record genuine evidence must not make Deed discard it.
             return .tryAgain(reason)
         }
     }
@@ -99,8 +100,8 @@ package struct IntakeWorker: Sendable {
         }.map { [$0] }
     }
 
-    /// The submitted receipt, if the store confirmed it with an answer. Once the receipt is stored,
-    /// it does not have to be sent to the store again.
+    /// The submitted receipt, if the store's answer confirmed it. A stored receipt need not be sent
+    /// to the store again.
     private func receipt(
         _ evidence: RawEvidence, beside replies: [ProvenEvidence]
     ) -> [ProvenEvidence] {
@@ -113,8 +114,8 @@ package struct IntakeWorker: Sendable {
         return [read].compactMap(\.self)
     }
 
-    /// The cause, which is the same for every attempt, even if the store's statements about the evidence change. It
-    /// changes only if the evidence is sent again with an order, which must still be fulfilled.
+    /// The cause, which is the same for every attempt, even if the store's statements about the evidence
+    /// change. It changes only if the evidence is sent again with an order, which must still be fulfilled.
     private func cause(of item: IntakeItem) -> Cause {
         let secrets = intake.secrets
         let order = item.wish.order.map { secrets.digest(Array($0.text.utf8)).hexDigits.prefix(16) }
@@ -130,8 +131,8 @@ extension Judgement<[IntakeResult], Postponement> {
     }
 }
 
-/// The questions that stores are currently being asked, by app. If a store does not respond for one
-/// or all apps, it must not occupy every worker, because other evidence does not need a store.
+/// The questions that stores are being asked, by app. A store that does not respond for one or all
+/// apps must not occupy every worker, because other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1
@@ -150,8 +151,8 @@ private final class StoreVisits: Sendable {
         self.kinds = kinds.filter { $0.isForStore(.store) }
     }
 
-    /// Takes an item for an app below its limit. If all workers but one are working on items for a store, takes only an
-    /// item that does not need a store. A worker whose database query hangs does not block the others.
+    /// Takes an item for an app below its limit. If all workers but one are busy with items for a store, takes
+    /// only an item that needs no store. A worker with a hanging database query does not block the others.
     func begin(
         _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {
@@ -199,7 +200,7 @@ private final class StoreVisits: Sendable {
 extension IntakeReason {
     fileprivate init(_ error: CommandError) {
         switch error {
-        case .refused(let refusal): self.init(code: refusal.code, sentence: refusal.sentence)
+        case .refused(let refusal): self.init(refusal)
         case .fault(.busy):
             self.init(code: "busy", sentence: "The service is overloaded; Deed tries again.")
         case .fault(.unavailable):
@@ -210,19 +211,21 @@ extension IntakeReason {
         case .fault(.logBlocked):
             self.init(
                 code: "log_blocked",
-                sentence: "An event lies beyond the head of the log; see deed audit --quarantine.")
+                sentence: Remedy.moveEventAside.after(
+                    "An event lies beyond the head of the log."))
         case .fault(.rowUnproven):
             self.init(
                 code: "row_unproven",
-                sentence: "A row differs from the log; see deed reconcile --full --repair.")
+                sentence: Remedy.repairRows.after("A row differs from the log."))
         case .fault(.unreadable):
             self.init(
                 code: "unreadable",
                 sentence:
-                    "Events that this evidence is about cannot be read; Deed's log says why.")
+                    "Events for this evidence cannot be read; Deed's log entries say why.")
         case .fault(.broken), .fault(.leaseLost):
             // The log contains the reason, which may include details that the reader must not see.
-            self.init(code: "internal", sentence: "Something broke in Deed; its log says what.")
+            self.init(
+                code: "internal", sentence: "Something broke in Deed; its log entries say what.")
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Core
+import Wording
 
 /// The verdict on a piece of evidence, with its verified statements. Evidence that cannot be judged
 /// yet waits in the queue.
@@ -14,7 +15,7 @@ struct JudgedPieces: Sendable {
     var inOrder: [JudgedPiece] { judged.sorted { $0.key < $1.key }.map(\.value) }
 }
 
-/// A piece of evidence about which a store is being asked while its sender waits.
+/// A piece of evidence about which a store is asked while its sender waits.
 struct OpenQuestion: Sendable {
     let index: Int
     let heading: EvidenceHeading
@@ -54,7 +55,7 @@ extension Submissions {
         return pieces
     }
 
-    /// The question to a store about evidence that names its purchase but does not prove anything.
+    /// The question to a store about evidence that names its purchase but proves nothing.
     private func question(
         about piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
@@ -103,8 +104,8 @@ extension Submissions {
         }
     }
 
-    /// Judges renewal info. It does not name an app, so it needs a transaction of the same
-    /// subscription from the same call, and belongs to that transaction's app.
+    /// Judges renewal info. Renewal info names no app, so it needs a transaction of the same
+    /// subscription from the same call. It belongs to that transaction's app.
     private func judge(
         renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
     ) -> JudgedPiece {
@@ -126,8 +127,7 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// The verdict on the evidence without asking a store, or the heading with which it can be
-    /// queued.
+    /// The verdict on the evidence without a question to the store, or the heading for the queue.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -154,7 +154,7 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// The verdict on the evidence without asking the store.
+    /// The verdict on the evidence without a question to the store.
     private func prove(
         own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -167,13 +167,12 @@ extension Submissions {
             }
             if error.cure == .time { return .undecided(heading) }
         }
-        // Another instance may just have set or changed the app.
+        // Another instance may have just set or changed the app.
         try obtain(apps.refresh())
         return try prove(own: piece, of: project, isSecond: true)
     }
 
-    /// The evidence's own heading, if it names one of the project's apps. Queries the database if
-    /// this is necessary.
+    /// The evidence's own heading, if it names one of the project's apps. Queries the database if necessary.
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
@@ -182,8 +181,7 @@ extension Submissions {
         return app?.project == project ? heading : nil
     }
 
-    /// Queues the evidence for later. If the queue is full, the evidence is refused and may be sent
-    /// again.
+    /// Queues the evidence for later. If the queue is full, refuses the evidence, which may be sent again.
     private func queue(
         _ piece: RawEvidence, _ heading: EvidenceHeading, _ request: SubmissionRequest,
         of stream: Stream, until wait: Postponement? = nil
@@ -199,7 +197,7 @@ extension Submissions {
         } catch {
             guard case .refused(let refusal) = error else { throw error }
             return .refused(
-                RefusedEvidence(code: refusal.code, sentence: refusal.sentence, cure: .time))
+                RefusedEvidence(code: refusal.code, sentence: refusal.withRemedy, cure: .time))
         }
     }
 }
@@ -217,8 +215,7 @@ extension JudgedPieces {
 }
 
 extension Submissions {
-    /// A request to record queued evidence that has now been accepted. Its cause is the same for
-    /// every attempt.
+    /// A request to record queued evidence that has now been accepted. The cause is the same for every attempt.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
@@ -234,7 +231,7 @@ extension Submissions {
             guard case .failure(.refused(.orderUnknown)) = result else { return .answered(result) }
             return recording(item, proven, cause, as: purpose, order: nil)
         }.then { result in
-            // Evidence queued for a customer who has since been merged belongs to the other customer.
+            // Evidence that was queued for a customer who has since been merged belongs to the other customer.
             guard case .failure(.refused(.customerMerged(_, let whole))) = result,
                 let led = purpose.led(to: whole)
             else { return .answered(result) }
@@ -287,7 +284,7 @@ extension Submission {
             customer: bearer.customer ?? keepers.first ?? .noCustomer)
     }
 
-    /// The result of each piece of evidence. A repetition does not have separate items, so they are
+    /// The result of each piece of evidence. A repetition has no separate items, so they are
     /// derived from the result of the first copy.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
         var items = outcome.items
@@ -324,7 +321,7 @@ extension IntakeResult {
         var reason: IntakeReason?
         switch outcome.result {
         case .refused(let refusal):
-            reason = IntakeReason(code: refusal.code, sentence: refusal.sentence)
+            reason = IntakeReason(refusal)
         case .alreadySettled(let settled): order = settled
         case .recorded, .alreadyKnown: break
         }
@@ -339,6 +336,6 @@ extension RefusedEvidence {
     fileprivate static let withoutTransaction = RefusedEvidence(
         code: "renewal_without_transaction",
         sentence:
-            "No transaction of the same subscription came with this renewal info, which names no "
-            + "app itself; send both in one call.")
+            "This renewal info names no app, and no transaction of the same subscription came "
+            + "with it; send both in one call.")
 }

@@ -2,13 +2,13 @@ package import Core
 import Synchronization
 
 /// Decides how urgently a notification is judged, and whether its certificates are checked. Anyone
-/// may send notifications. Checking a signature costs ten times as much as refusing a notification,
-/// and checking new certificates costs a hundred times as much as checking a signature.
+/// may send notifications. Checking a signature costs ten times as much as a refusal, and checking
+/// new certificates costs a hundred times as much as checking a signature.
 package final class NotificationGate: Sendable {
     /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether it is judged together with trusted work rather than in the strangers' room.
+        /// Whether the notification is judged with trusted work rather than in the strangers' room.
         package let isTrusted: Bool
     }
 
@@ -18,7 +18,7 @@ package final class NotificationGate: Sendable {
     /// Counts unverified notifications from addresses that have sent genuine ones.
     private let unproven = Mutex(Throttle(each: .unprovenNotifications))
     private let genuine = Mutex<Set<String>>([])
-    /// The maximum number of such addresses that are remembered.
+    /// The maximum number of remembered addresses.
     private static let limit = 10_000
 
     /// Creates a gate for a store's own notifications.
@@ -29,9 +29,9 @@ package final class NotificationGate: Sendable {
 
     private var now: Instant { submissions.intake.machineClock() }
 
-    /// Admits a notification. It costs almost nothing, because it is called on the thread that serves connections. The
-    /// signer alone proves little: any stranger can copy a signer's certificates, but few can send from a genuine
-    /// sender's address. `client` is `nil` for a notification without a connection, which is not counted.
+    /// Admits a notification. Costs almost nothing, because the thread that serves connections calls it. The signer
+    /// alone proves little: any stranger can copy a signer's certificates, but few can send from a genuine sender's
+    /// address. `client` is `nil` for a notification without a connection, which is not counted.
     package func enter(from client: String?) -> Entry {
         guard let client else { return Entry(client: nil, isTrusted: true) }
         let isTrusted =
@@ -40,7 +40,7 @@ package final class NotificationGate: Sendable {
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// A request to record a notification once it has been admitted.
+    /// A request to record an admitted notification.
     package func recording(
         _ bytes: [UInt8], _ entry: Entry
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -52,7 +52,7 @@ package final class NotificationGate: Sendable {
             noteGenuine(entry)
             return wish
         } catch {
-            // The certificates of the notification have not been checked.
+            // The notification's certificates have not been checked.
             if isCounted, case .unreadable = error, let client = entry.client {
                 signers.withLock { $0.giveBack(client) }
             }
@@ -60,8 +60,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Whether the notification counts as one with a new signer. Throws if there have been too many
-    /// of those, or if its signer was recently refused.
+    /// Whether the notification counts as one with a new signer. Throws after too many of those, or
+    /// if its signer was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false

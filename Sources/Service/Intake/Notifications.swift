@@ -4,18 +4,17 @@ package import Core
 package enum NotificationAnswer: Hashable, Sendable {
     /// The notification has been stored, along with any new facts.
     case kept(NotificationHead, Environment, isNew: Bool)
-    /// The notification concerns only purchases that may never have a holder again, and is not
-    /// stored.
+    /// The notification concerns only purchases that may never have a holder again. It is not stored.
     case erased(NotificationHead, Environment)
-    /// The notification has been verified, and will count once Deed's clock reaches the store's time.
+    /// The notification has been verified. It will count once Deed's clock reaches the store's time.
     case queued(IntakeID)
 }
 
 /// Why a notification was not accepted.
 package enum NotificationError: Error, Hashable, Sendable {
-    /// The notification is unreadable, so sending it again would not help.
+    /// The notification is unreadable, so a second delivery would not help.
     case unreadable(RefusedEvidence)
-    /// The notification has not been verified to come from the store.
+    /// It is not proven that the notification comes from the store.
     case unproven(RefusedEvidence)
     /// No project has the app yet.
     case unknownApp(AppID)
@@ -26,8 +25,8 @@ package enum NotificationError: Error, Hashable, Sendable {
 }
 
 extension Submissions {
-    /// A request to record a store's own notification. Its facts name the owner. If they do not,
-    /// the purchase waits for a customer who proves it.
+    /// A request to record a store's own notification. Its facts name the owner, or the purchase
+    /// waits for a customer who proves it.
     ///
     /// Any stranger can make this call, so the cheapest checks come first. A caller without the
     /// store's signature does not learn whether Deed knows the app.
@@ -44,7 +43,7 @@ extension Submissions {
             } catch {
                 if error.cure == .time { break }
                 if !isFirst || error.cure != .settingTheApp { throw .unproven(error) }
-                // Another instance may just have set or changed the app.
+                // Another instance may have just set or changed the app.
                 try obtain(apps.refresh())
                 if apps.known(key) == nil { throw .unknownApp(key.id) }
                 continue
@@ -61,8 +60,7 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // A notification that does not concern a purchase does not cause an event. The only new
-        // thing is that it has been stored.
+        // A notification that concerns no purchase causes no event. Only its storage is new.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -86,9 +84,8 @@ extension Submissions {
         }
     }
 
-    /// The command to record a notification that was requested from the store. The notification is
-    /// not stored if it does not contain anything new: it may already be here, signed by the store
-    /// at another time.
+    /// The command to record a notification that the store was asked for. A notification without
+    /// anything new is not stored: it may already be here, signed by the store at another time.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -167,16 +164,15 @@ extension Actor {
 
 extension RefusedEvidence {
     fileprivate static let noNotification = RefusedEvidence(
-        code: "wrong_kind", sentence: "It is not a notification.")
+        code: "wrong_kind", sentence: "The evidence is not a notification.")
 }
 
 extension Secrets {
     /// The cause, which is the same for every repetition with the same content. A store may sign a
-    /// notification again, and the newer signature then counts.
+    /// notification again. The newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // A store may at some point write arbitrary text there, but the log accepts only printable text of limited
-        // length.
+        // A store may one day write arbitrary text there, but the log accepts only printable text of limited length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

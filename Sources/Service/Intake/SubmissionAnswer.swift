@@ -8,17 +8,15 @@ package struct SubmissionAnswer: Sendable {
     package let order: Order?
     package let entitlements: EntitlementsAnswer
     package let balances: Balances
-    /// The sandbox balances, in addition to those of production, if the sandbox counts for the
-    /// customer.
+    /// The sandbox balances, besides those of production, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
 
-    /// Whether any of the evidence is still waiting.
+    /// Whether any of the evidence still waits.
     package var isPending: Bool {
         items.contains { if case .undecided = $0.result { true } else { false } }
     }
 
-    /// Creates the answer from the snapshots of the customer and, if it counts, of the customer's
-    /// sandbox.
+    /// Creates the answer from snapshots of the customer and, if it counts, of the customer's sandbox.
     init(
         items: [SubmittedItem], order: OrderID?, _ snapshots: [Stream: CustomerSnapshot],
         of stream: Stream, at instant: Instant
@@ -43,12 +41,12 @@ package struct SubmittedItem: Hashable, Sendable {
 
     /// The index of the piece of evidence in the submission.
     package let index: Int
-    /// The environment in which the evidence was recorded, if it differs from the one in the answer.
+    /// The environment that recorded the evidence, if it differs from the answer's environment.
     package let otherEnvironment: Environment?
     package let purchase: PurchaseID?
     package let transaction: TransactionID?
     package let result: Result
-    /// The product, if the catalog does not know it. The purchase does not have any effect yet.
+    /// The product, if the catalog does not know it. The purchase has no effect yet.
     package let unknownProduct: ProductKey?
 }
 

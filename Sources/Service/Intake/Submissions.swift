@@ -5,8 +5,7 @@ import Threading
 package struct Submissions: Sendable {
     /// The maximum number of transactions in one piece of evidence.
     package static let transactionLimit = 5000
-    /// How long a call waits for a store, in milliseconds. After that, the store is asked from the
-    /// queue.
+    /// How long a call waits for a store, in milliseconds. After that, the queue asks the store.
     package static let patience: Int64 = 5000
 
     package let intake: Intake
@@ -15,7 +14,7 @@ package struct Submissions: Sendable {
     /// Called for each recorded purchase whose product is not in the catalog.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
-    /// If `apps` is not given, creates a separate ring of apps.
+    /// Without `apps`, creates a separate ring of apps.
     package init(
         _ intake: Intake, apps: AppRing? = nil,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
@@ -35,9 +34,8 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// A customer's request to record what the evidence states. Evidence that cannot be verified is
-    /// skipped, and evidence from the other environment is recorded there. If a store has to be
-    /// asked first, this does not block a thread.
+    /// A customer's request to record what the evidence states. Evidence that cannot be verified is skipped.
+    /// Evidence from the other environment is recorded there. A question to a store does not block a thread.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
@@ -97,9 +95,8 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// Customers included in the answer although no command writes their streams: a customer with
-    /// nothing to record, and the sandbox if it may count. They are read in advance, so that no
-    /// batch has to wait for them when the commands are done.
+    /// Customers in the answer although no command writes their streams: a customer with nothing to record, and the
+    /// sandbox if it may count. They are read in advance, so that no batch waits for them after the commands.
     private func unwritten(
         by parts: [SubmissionPart], around stream: Stream
     ) throws(Fault) -> [Stream: CustomerSnapshot] {
@@ -116,7 +113,7 @@ package struct Submissions: Sendable {
         return snapshots
     }
 
-    /// Verifies a submission. Without a project, the evidence does not belong to any valid app.
+    /// Verifies a submission. Without a project, no app of the evidence is valid.
     func prove(
         _ piece: RawEvidence, of project: ProjectID?
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -135,8 +132,7 @@ package struct SubmissionRequest: Sendable {
     /// The pieces in the order of the results.
     package let pieces: [RawEvidence]
     package let isRestore: Bool
-    /// The customer's order that the evidence fulfils. It is needed for evidence that cannot name
-    /// an order itself.
+    /// The customer's order that the evidence fulfils. Needed for evidence that cannot name an order itself.
     package let order: OrderID?
     /// The only environment from which evidence is accepted; `nil` for both.
     package let environment: Environment?
@@ -150,12 +146,12 @@ package struct SubmissionRequest: Sendable {
         self.environment = environment
     }
 
-    /// Why evidence from the given environment is not accepted; `nil` if it is.
+    /// Why evidence from this environment is not accepted; `nil` if it is.
     func refusal(of found: Environment) -> RefusedEvidence? {
         guard let environment, environment != found else { return nil }
         return RefusedEvidence(
             code: "environment_not_allowed",
-            sentence: "It is from the environment \(found.rawValue), but the key is for "
+            sentence: "The evidence is from the environment \(found.rawValue), but the key is for "
                 + "\(environment.rawValue) only; submit it with another key.")
     }
 }
@@ -194,7 +190,7 @@ private struct SubmissionPart: Sendable {
             ].compactMap(\.self)
     }
 
-    /// `nil` if the request does not contain anything about that environment.
+    /// `nil` if the request contains nothing about that environment.
     private init?(
         _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         order: OrderID?, of piece: Int? = nil, without apart: Set<Int> = []
@@ -248,15 +244,14 @@ extension Command {
 extension CustomerSnapshot {
     fileprivate init(_ outcome: Outcome) throws(CommandError) {
         guard let customer = outcome.state.customer else {
-            throw .fault(.broken("a submission left no customer"))
+            throw .fault(.broken("a submission returned no customer"))
         }
         self.init(customer: customer, project: outcome.project, position: outcome.position)
     }
 }
 
 extension Secrets {
-    /// The cause given by the sender's key. Without a key, a unique cause that names the evidence
-    /// behind the events.
+    /// The cause from the sender's key. Without a key, a unique cause that names the evidence behind the events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
@@ -267,7 +262,7 @@ extension Secrets {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
-        // No other request can have this cause, so no digest is needed to distinguish requests.
+        // No other request can have this cause, so no digest has to distinguish requests.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }
@@ -276,6 +271,7 @@ extension Secrets {
 extension RefusedEvidence {
     fileprivate static let tooLong = RefusedEvidence(
         code: "too_many_transactions",
-        sentence: "It contains more than \(Submissions.transactionLimit) transactions, the limit "
+        sentence:
+            "The evidence contains more than \(Submissions.transactionLimit) transactions, the limit "
             + "of one call; submit signed transactions instead.")
 }

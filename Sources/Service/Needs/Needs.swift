@@ -20,26 +20,25 @@ package enum NoteName {
     fileprivate static func boughtPrefix(_ project: ProjectID) -> String { "bought \(project) " }
 }
 
-/// Lists what people have to do for a project.
+/// Lists what people must do for a project.
 package struct Needs: Sendable {
     private let ledger: any EventLog
     private let notes: any NoteReading
     private let credentials: any CredentialKeeper
     private let now: @Sendable () -> Instant
-    /// The command-line flag of each store for naming an app.
-    private let flags: [Store: String]
+    /// The stores that can have apps.
+    private let stores: Set<Store>
     /// The stores that send notifications.
     private let sending: Set<Store>
-    /// Whether there is a test clock, under which nothing is ever late.
+    /// Whether the database has a test clock, under which nothing is ever late.
     private let isForTests: Bool
 
     package init(_ ports: Ports, _ stores: [any StoreProfile], isForTests: Bool) {
         (ledger, notes) = (ports.ledger, ports.notes)
         (credentials, now) = (ports.credentials, ports.now)
         self.isForTests = isForTests
+        self.stores = Set(stores.map(\.store))
         sending = Set(stores.filter { $0.news != nil }.map(\.store))
-        flags = Dictionary(
-            stores.map { ($0.store, $0.appFlag.name) }, uniquingKeysWith: { one, _ in one })
     }
 
     package func needs(of project: ProjectID) throws(CommandError) -> [ProjectNeed] {
@@ -66,7 +65,7 @@ package struct Needs: Sendable {
         return ProjectSight(
             project: project, state: state,
             credentials: try credentials.statuses(of: project), heard: Set(heard),
-            bought: Set(bought), flags: flags, sending: sending, now: now(),
+            bought: Set(bought), stores: stores, sending: sending, now: now(),
             isForTests: isForTests)
     }
 }

@@ -1,16 +1,13 @@
-import Core
+package import Core
 
 /// A task for a person that a project depends on.
 package struct ProjectNeed: Hashable, Sendable {
     /// The stable code, for comparison by programs.
     package let code: String
-    /// Whether something fails until the task is done. Otherwise, the current state may be intended.
+    /// Whether something fails until the task is done. If false, the current state may be intended.
     package let isWrong: Bool
     package let sentence: String
-    /// A description of what to do.
-    package let remedy: String
-    /// Shell commands that do the task; empty if only a person can do it.
-    package let commands: [String]
+    package let remedy: ProjectRemedy
 }
 
 /// A check for one thing that a project may be missing.
@@ -24,8 +21,7 @@ package struct ProjectCheck: Sendable {
     /// A place in the project where something is missing.
     struct Finding {
         let sentence: String
-        let remedy: String
-        var commands: [String] = []
+        let remedy: ProjectRemedy
     }
 
     init(
@@ -41,8 +37,7 @@ package struct ProjectCheck: Sendable {
     package func needs(of sight: ProjectSight) -> [ProjectNeed] {
         find(sight).map {
             ProjectNeed(
-                code: code, isWrong: isWrong, sentence: $0.sentence, remedy: $0.remedy,
-                commands: $0.commands)
+                code: code, isWrong: isWrong, sentence: $0.sentence, remedy: $0.remedy)
         }
     }
 
@@ -57,22 +52,17 @@ package struct ProjectSight: Sendable {
     let project: ProjectID
     let state: ProjectState
     let credentials: [AppKey: CredentialsStatus]
-    /// Apps about which at least one notification has arrived from a store.
+    /// Apps for which at least one notification has arrived from a store.
     let heard: Set<AppKey>
     /// Products that were bought before any catalog contained them.
     let bought: Set<ProductKey>
-    /// The command-line flag of each store for naming an app.
-    let flags: [Store: String]
+    /// The stores that can have apps.
+    let stores: Set<Store>
     /// The stores that send notifications.
     let sending: Set<Store>
     let now: Instant
-    /// Whether there is a test clock, under which nothing is ever late.
+    /// Whether the database has a test clock, under which nothing is ever late.
     let isForTests: Bool
 
-    /// The command-line flag that selects the project; empty for the default project.
-    var projectFlag: String { project.text == "default" ? "" : " --project \(project)" }
-
-    func flags(of app: AppKey) -> String {
-        "--\(flags[app.store] ?? "app") \(app.id)\(projectFlag)"
-    }
+    func named(_ app: App) -> StoreApp { StoreApp(project: project, key: app.key) }
 }

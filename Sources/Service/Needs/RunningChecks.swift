@@ -9,9 +9,8 @@ extension ProjectCheck {
             Finding(
                 sentence:
                     "Sandbox purchases of the app \(app.key.id) of \(sight.project) count for all customers: each "
-                    + "tester gets for nothing what customers pay for.",
-                remedy: "Once the app is sold, let them count for listed testers or for none.",
-                commands: ["deed app set \(sight.flags(of: app.key)) --sandbox-access none"])
+                    + "tester gets for free what customers pay for.",
+                remedy: .limitSandbox(sight.named(app)))
         }
     }
 
@@ -22,10 +21,9 @@ extension ProjectCheck {
         return sight.state.apps.filter { sight.credentials[$0.key]?.address != nil }.map { app in
             Finding(
                 sentence:
-                    "For the app \(app.key.id) of \(sight.project), Deed asks a store on this machine, not the real "
+                    "For the app \(app.key.id) of \(sight.project), Deed asks a store on this machine instead of the real "
                     + "one.",
-                remedy: "Once the practice store is gone, remove its address.",
-                commands: ["deed app set \(sight.flags(of: app.key)) --store-url none"])
+                remedy: .removePracticeStore(sight.named(app)))
         }
     }
 
@@ -40,12 +38,13 @@ extension ProjectCheck {
             Finding(
                 sentence: "The last reconciliation of \(sight.project) was not sound. "
                     + reasons.prefix(2).joined(separator: " "),
-                remedy: "Remove the cause that it names, and reconcile again.",
-                commands: ["deed reconcile --full --repair\(sight.projectFlag)"])
+                remedy: .reconcileAgain(sight.project))
         ]
     }
 
-    static let night = ProjectCheck("reconciliation_late", "each project's last night") { sight in
+    static let night = ProjectCheck(
+        "reconciliation_late", "each project's last nightly reconciliation"
+    ) { sight in
         let since = sight.state.reconciledAt ?? sight.state.createdAt ?? sight.now
         if sight.isForTests || sight.now.milliseconds - since.milliseconds < longestNight {
             return []
@@ -55,9 +54,7 @@ extension ProjectCheck {
                 sentence:
                     "The project \(sight.project) was last reconciled, or created, more than 36 hours ago "
                     + "(\(since.text)).",
-                remedy:
-                    "Let a service do it each night with --reconcile-at 03:00, or a timer; now do it once.",
-                commands: ["deed reconcile\(sight.projectFlag)"])
+                remedy: .reconcileNightly(sight.project))
         ]
     }
 }

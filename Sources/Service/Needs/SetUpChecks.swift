@@ -6,8 +6,7 @@ extension ProjectCheck {
         return [
             Finding(
                 sentence: "The project \(sight.project) has no key, so nothing can call it.",
-                remedy: "Make a key for its back end.",
-                commands: ["deed key create --role backend\(sight.projectFlag)"])
+                remedy: .createKey(sight.project))
         ]
     }
 
@@ -17,9 +16,8 @@ extension ProjectCheck {
         return [
             Finding(
                 sentence:
-                    "The project \(sight.project) has an app and no products, so purchases unlock nothing.",
-                remedy: "Write the products into a file, and apply it.",
-                commands: ["deed catalog apply catalog.json\(sight.projectFlag)"])
+                    "The project \(sight.project) has an app but no products, so purchases unlock nothing.",
+                remedy: .listProducts(sight.project))
         ]
     }
 
@@ -29,13 +27,12 @@ extension ProjectCheck {
         sight.state.apps.filter { sight.credentials[$0.key]?.hasKey != true }.map { app in
             let loss =
                 sight.sending.contains(app.key.store)
-                ? "missed notifications stay missed" : "no purchase in it counts"
+                ? "missed notifications are never recovered" : "no purchase in the app counts"
             return Finding(
                 sentence:
                     "The app \(app.key.id) of \(sight.project) has no key for its store, so Deed asks the store "
                     + "nothing: \(loss).",
-                remedy: "Make a key in the store's console, and set it with deed app set "
-                    + "\(sight.flags(of: app.key)), whose --help names the flags of a key.")
+                remedy: .createStoreKey(sight.named(app)))
         }
     }
 
@@ -47,11 +44,8 @@ extension ProjectCheck {
         }.map { app in
             Finding(
                 sentence:
-                    "No notification about the app \(app.key.id) of \(sight.project) has come yet.",
-                remedy:
-                    "Enter the address of /v1/stores/\(app.key.store.rawValue)/notifications in the store's "
-                    + "console, and have the store send one: deed app check \(sight.flags(of: app.key))"
-            )
+                    "No notification about the app \(app.key.id) of \(sight.project) has arrived yet.",
+                remedy: .registerNotifications(sight.named(app)))
         }
     }
 
@@ -63,11 +57,9 @@ extension ProjectCheck {
         return stores.sorted { $0.rawValue < $1.rawValue }.map { store in
             Finding(
                 sentence:
-                    "The catalog of \(sight.project) sells products in the store \(store.rawValue), and the "
-                    + "project has no app there.",
-                remedy: sight.flags[store].map { "Add the app: deed app set --\($0) ID" }
-                    ?? "This release does not support apps in that store: remove the products from the catalog."
-            )
+                    "The catalog of \(sight.project) sells products in the store \(store.rawValue), but the "
+                    + "project has no app in that store.",
+                remedy: sight.stores.contains(store) ? .addApp(store) : .removeProducts)
         }
     }
 
@@ -81,11 +73,9 @@ extension ProjectCheck {
         return named.subtracting(given).sorted().map { entitlement in
             Finding(
                 sentence:
-                    "The catalog of \(sight.project) names the entitlement \(entitlement), and no product gives "
+                    "The catalog of \(sight.project) names the entitlement \(entitlement), but no product gives "
                     + "it.",
-                remedy:
-                    "Add it to a product, or remove it from the catalog, unless only grants give it."
-            )
+                remedy: .giveEntitlement)
         }
     }
 
@@ -95,10 +85,9 @@ extension ProjectCheck {
         sight.bought.filter { sight.state.catalog.product($0) == nil }.sorted().map { product in
             Finding(
                 sentence:
-                    "The product \(product.id) of the store \(product.store.rawValue) was bought, and the catalog "
-                    + "of \(sight.project) does not know it.",
-                remedy: "Add it to the catalog's file, and apply it.",
-                commands: ["deed catalog apply catalog.json\(sight.projectFlag)"])
+                    "The product \(product.id) of the store \(product.store.rawValue) was bought, but the catalog "
+                    + "of \(sight.project) does not contain it.",
+                remedy: .addBoughtProduct(sight.project))
         }
     }
 }

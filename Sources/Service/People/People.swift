@@ -16,8 +16,9 @@ package struct People: Sendable {
     let keeping: any PeopleKeeping
     let passwords: any PasswordKeeping
     let sessions: any SessionKeeping
+    let factors: SecondFactors
     let secrets: Secrets
-    /// The real time. It is used even under a test clock, because it protects access.
+    /// The real time, even under a test clock, because it protects access.
     let machineClock: @Sendable () -> Instant
 
     package func list() throws(Fault) -> [Person] { try keeping.people(nil) }
@@ -45,14 +46,17 @@ package struct People: Sendable {
         return try find(person.email)
     }
 
-    /// A new link. The person's password, sessions and earlier link stop working immediately, and
-    /// failed attempts are no longer counted.
-    package func link(of person: Person) throws(Fault) -> PersonLink {
+    /// Creates a new link. The person's password, sessions and earlier link stop working immediately,
+    /// and failed attempts no longer count. A person who has lost the second factor also loses it here.
+    package func link(
+        of person: Person, removingSecondFactor: Bool = false
+    ) throws(Fault) -> PersonLink {
         let secret = secrets.randomText(bytes: 25)
         let ends = machineClock().advanced(byMilliseconds: People.linkLife)
         try keeping.putLink(secrets.digest(Array(secret.utf8)), of: person.id, until: ends)
+        if removingSecondFactor { try factors.remove(of: person.id) }
         try passwords.forgetTries(of: secrets.triedName(person.email.text))
-        return PersonLink(person: person, secret: secret, ends: ends)
+        return PersonLink(person: try find(person.email) ?? person, secret: secret, ends: ends)
     }
 
     /// Signs the person out of every browser.

@@ -3,12 +3,19 @@ import Synchronization
 
 /// The outcome of an attempt to sign in.
 package enum SignInOutcome: Hashable, Sendable {
-    /// The cookie's value. It cannot be retrieved again.
+    /// The value of the session's cookie, which cannot be retrieved again.
     case signedIn(String)
-    /// The address or the password is wrong. The outcome does not reveal which.
+    /// The password is right, but a code is missing. The value belongs to another cookie, which
+    /// leads to a session once a code is given.
+    case needsCode(String)
+    /// The address, the password or the code is wrong. The outcome does not say which.
     case wrong
+    /// The password was given too long ago, or has changed since.
+    case over
     case tooManyTries
-    /// Another person is being signed in.
+    /// Too many codes were tried for a person whose password was right.
+    case tooManyCodes(PersonID)
+    /// Another person is signing in at the same time.
     case busy
 }
 
@@ -24,65 +31,154 @@ package enum ChoiceOutcome: Hashable, Sendable {
 /// Signs people in and out.
 package final class SignIns: Sendable {
     package static let passwordLengths = 12...256
-    /// Only a few attempts are allowed from one address, so that passwords cannot be guessed. More
-    /// are allowed in total, so that an attacker can hardly lock a person out.
-    private static let triesOfPersonFromAddress: Int64 = 10
-    private static let triesOfPerson: Int64 = 100
-    private static let triesOfAddress: Int64 = 50
-    private static let tryLife: Int64 = 15 * 60_000
+    /// How long after the password a code is accepted, in milliseconds.
+    private static let codeLife: Int64 = 5 * 60_000
     /// The cost of hashing a new password. The cost is stored with each password.
     package static let cost = 15
 
     private let passwords: any PasswordKeeping
     private let sessions: any SessionKeeping
     private let secrets: Secrets
+    private let attempts: Attempts
+    package let factors: SecondFactors
     private let machineClock: @Sendable () -> Instant
     /// Hashing a password occupies a processor for a while, so an instance hashes only one at a time.
     private let isStretching = Mutex(false)
 
     init(
         _ passwords: any PasswordKeeping, _ sessions: any SessionKeeping, _ secrets: Secrets,
-        machineClock: @escaping @Sendable () -> Instant
+        _ factors: SecondFactors, machineClock: @escaping @Sendable () -> Instant
     ) {
         self.passwords = passwords
         self.sessions = sessions
         self.secrets = secrets
+        self.factors = factors
         self.machineClock = machineClock
+        attempts = Attempts(passwords: passwords, secrets: secrets)
     }
 
-    /// Opens a session for the person with this password. A known address takes as much work as an
-    /// unknown one.
+    /// Opens a session for the person with this password, or begins a sign-in that needs a code. An
+    /// unknown address takes as much work as a known one.
     package func signIn(
         _ email: String, _ password: String, from address: String
     ) throws(Fault) -> SignInOutcome {
-        // If other people are signing in at the moment, this does not count as an attempt.
-        guard begin() else { return .busy }
-        defer { end() }
+        let known: Known
+        switch try check(email, password, from: address) {
+        case .refused(let outcome): return outcome
+        case .right(let found): known = found
+        }
+        let (token, now) = (newToken(), machineClock())
+        if known.hasSecondFactor, let email = EmailAddress(email) {
+            let begun = BegunSignIn(
+                digest: digest(token), person: known.person, email: email,
+                stretched: known.stretched)
+            try sessions.begin(begun, at: now, since: SignIns.codeBound(now))
+            return .needsCode(token)
+        }
+        let session = OpenedSession(
+            digest: digest(token), person: known.person, stretched: known.stretched, at: now)
+        guard try sessions.open(session, SessionBounds(at: now)) else { return .wrong }
+        try attempts.forget(secrets.triedName(email), from: address)
+        return .signedIn(token)
+    }
+
+    /// Whether the sign-in with this cookie still waits for a code.
+    package func awaitsCode(_ begun: String) throws(Fault) -> Bool {
+        try sessions.begun(digest(begun), since: SignIns.codeBound(machineClock())) != nil
+    }
+
+    /// Opens a session for a person who has given the right password and now gives a code.
+    package func finish(
+        _ begun: String, _ code: String, from address: String
+    ) throws(Fault) -> SignInOutcome {
         let now = machineClock()
+        guard let begun = try sessions.begun(digest(begun), since: SignIns.codeBound(now)) else {
+            return .over
+        }
+        let name = secrets.triedName(begun.email.text)
+        if let refusal = try refusal(of: code, by: begun.person, name, at: now) { return refusal }
+        let token = newToken()
+        let session = OpenedSession(
+            digest: digest(token), person: begun.person, stretched: begun.stretched, at: now,
+            begun: begun.digest)
+        guard try sessions.open(session, SessionBounds(at: now)) else { return .over }
+        try attempts.forget(name, from: address)
+        return .signedIn(token)
+    }
+
+    /// Asks a person who is signed in for the password again, and for a code if the person has a
+    /// second factor. Returns `nil` if both are right.
+    package func confirm(
+        _ signedIn: SignedIn, _ password: String, _ code: String, from address: String
+    ) throws(Fault) -> SignInOutcome? {
+        let email = signedIn.email.text
+        let known: Known
+        switch try check(email, password, from: address) {
+        case .refused(let outcome): return outcome
+        case .right(let found): known = found
+        }
         let name = secrets.triedName(email)
-        let fromHere = Tried(digest: digest("\(name.hexDigits) from \(address)"), name: name)
-        // Once one limit is exceeded, the later counters are not incremented.
-        guard
-            try isWithin(SignIns.triesOfAddress, Tried(digest: digest("address \(address)")), now),
-            try isWithin(SignIns.triesOfPersonFromAddress, fromHere, now),
-            try isWithin(SignIns.triesOfPerson, Tried(digest: name), now)
-        else { return .tooManyTries }
+        if known.hasSecondFactor,
+            let refusal = try refusal(of: code, by: known.person, name, at: machineClock())
+        {
+            return refusal
+        }
+        try attempts.forget(name, from: address)
+        return nil
+    }
+
+    private func refusal(
+        of code: String, by person: PersonID, _ name: [UInt8], at now: Instant
+    ) throws(Fault) -> SignInOutcome? {
+        // An emergency code works even while someone else tries codes.
+        if SecondFactors.isShort(code) {
+            guard try attempts.permitCode(name, at: now) else { return .tooManyCodes(person) }
+        }
+        return try factors.accept(code, of: person) ? nil : .wrong
+    }
+
+    /// A person whose password was checked.
+    private struct Known {
+        let person: PersonID
+        let stretched: [UInt8]
+        let hasSecondFactor: Bool
+    }
+
+    private enum Checked {
+        case right(Known)
+        case refused(SignInOutcome)
+    }
+
+    private func check(
+        _ email: String, _ password: String, from address: String
+    ) throws(Fault) -> Checked {
+        // If another person is signing in right now, this does not count as an attempt.
+        guard begin() else { return .refused(.busy) }
+        defer { end() }
+        let name = secrets.triedName(email)
+        guard try attempts.permit(name, from: address, at: machineClock()) else {
+            return .refused(.tooManyTries)
+        }
         let known = try EmailAddress(email).flatMap { email throws(Fault) in
             try passwords.password(of: email)
         }
         let kept = known?.kept
-        // Even if there is no such person, a password is hashed, but it can never match.
+        // Even for an unknown person, a password is hashed, but it can never match.
         let stretched = try stretch(
             password, kept?.salt ?? Array(name.prefix(16)), kept?.cost ?? SignIns.cost)
-        guard let known, fits(stretched, known.kept.stretched) else { return .wrong }
-        let token = secrets.randomText(bytes: 25)
-        try sessions.open(
-            OpenedSession(
-                digest: digest(token), person: known.person, stretched: stretched, at: now),
-            SessionBounds(at: now))
-        try passwords.forgetTries(of: fromHere.digest)
-        return .signedIn(token)
+        guard let known, fits(stretched, known.kept.stretched) else { return .refused(.wrong) }
+        return .right(
+            Known(
+                person: known.person, stretched: stretched,
+                hasSecondFactor: known.hasSecondFactor))
     }
+
+    /// The instant at or before which a begun sign-in has expired.
+    private static func codeBound(_ now: Instant) -> Instant {
+        now.advanced(byMilliseconds: -codeLife)
+    }
+
+    private func newToken() -> String { secrets.randomText(bytes: 25) }
 
     /// The person signed in with this cookie.
     package func session(_ token: String) throws(Fault) -> SignedIn? {
@@ -99,7 +195,7 @@ package final class SignIns: Sendable {
         try passwords.email(behindLink: digest(secret), at: machineClock())
     }
 
-    /// Sets the password, which uses up the link and ends all of the person's sessions.
+    /// Sets the password. This uses up the link and ends all of the person's sessions.
     package func choose(
         _ password: String, byLink secret: String
     ) throws(Fault) -> ChoiceOutcome {
@@ -120,13 +216,7 @@ package final class SignIns: Sendable {
         return .chosen
     }
 
-    /// Counts one more attempt.
-    private func isWithin(_ limit: Int64, _ tried: Tried, _ now: Instant) throws(Fault) -> Bool {
-        let start = now.advanced(byMilliseconds: -SignIns.tryLife)
-        return try passwords.countTries(of: tried, at: now, since: start) <= limit
-    }
-
-    /// A token for forms, which only pages of this session know.
+    /// A token for forms that only pages of this session know.
     package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
 
     /// A unique text for a form that must be processed only once.
@@ -153,19 +243,4 @@ package final class SignIns: Sendable {
         }
         return stretched
     }
-}
-
-extension Secrets {
-    /// The digest under which attempts to sign in with a name are counted.
-    func triedName(_ email: String) -> [UInt8] {
-        digest(Array("person \(email.lowercased())".utf8))
-    }
-}
-
-/// Compares two digests in a time that depends only on their lengths.
-private func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    if one.count != other.count { return false }
-    var difference: UInt8 = 0
-    for place in one.indices { difference |= one[place] ^ other[place] }
-    return difference == 0
 }

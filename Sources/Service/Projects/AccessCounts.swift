@@ -29,9 +29,9 @@ package struct AccessCounts: Hashable, Sendable {
     package private(set) var losses: [Environment: AccessTally] = [:]
     /// The first affected customers, at most `listLimit`.
     package private(set) var concerned: [Concerned] = []
-    /// Whether there are more affected customers than listed. The tallies include all of them.
+    /// Whether more customers are affected than listed. The tallies include all of them.
     package private(set) var hasMore = false
-    /// How many customers' purchases are waiting for each new product.
+    /// The number of customers whose purchases wait for each new product.
     package private(set) var waiting: [ProductKey: Int] = [:]
     /// The number of customers with unreadable events. They are not included in any other count.
     package internal(set) var unread = 0
@@ -70,8 +70,8 @@ package struct AccessCounts: Hashable, Sendable {
 }
 
 extension Catalogs {
-    /// Counts the customers who would currently gain or lose access through the change, based on
-    /// the states of all customers. `report` is called with the number read so far.
+    /// Counts the customers who would now gain or lose access through the change, based on the
+    /// states of all customers. `report` receives the number read so far.
     package func accessCounts(
         of step: CatalogStep, in project: ProjectID, report: (Int) -> Void = { _ in }
     ) throws(CommandError) -> AccessCounts {
@@ -86,7 +86,7 @@ extension Catalogs {
             let page = try obtain(
                 directory.customers(of: project, after: last, limit: pageLimit))
             if page.isEmpty { return counts }
-            // Unclaimed purchases do not have a customer who could lose access.
+            // Unclaimed purchases have no customer who could lose access.
             for customer in page where !customer.stream.customer.isReserved {
                 guard let state = customer.state else {
                     counts.unread += 1

@@ -2,9 +2,9 @@ package import Core
 
 /// The apps of all projects, kept in memory. Evidence names an app but not a project.
 ///
-/// This instance's own changes take effect here before their senders get answers. Another instance
-/// may have just changed an app, so all apps are read again if an app is missing or does not match
-/// the evidence. The number of reads per second is limited.
+/// This instance's own changes take effect here before their senders get answers. Another instance may have just
+/// changed an app, so all apps are read again if an app is missing or does not match the evidence. The number of reads
+/// per second is limited.
 package final class AppRing: Sendable {
     private struct Listed {
         var apps: [AppKey: ListedApp] = [:]
@@ -25,16 +25,16 @@ package final class AppRing: Sendable {
         }
     }
 
-    /// The app together with its project; `nil` if no project has the app.
+    /// The app with its project; `nil` if no project has the app.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
         try listed.find(at: machineClock()) { $0.apps[app] }
     }
 
-    /// Reads all apps again, unless that has happened too often recently.
+    /// Reads all apps again, unless they have been read too often recently.
     func refresh() throws(Fault) { try listed.refresh(at: machineClock()) }
 
-    /// Applies a change that this instance just made, before its sender gets an answer. If reading
-    /// fails now, the next database query picks up the change, which is already durable.
+    /// Applies a change that this instance has just made, before its sender gets an answer. If the
+    /// read fails now, the next query picks up the change, which is already durable.
     package func learnChange() { try? reload() }
 
     func apps(of project: ProjectID) -> [ListedApp] {

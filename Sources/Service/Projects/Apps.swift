@@ -40,8 +40,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// Changes an app's credentials once the app's event has been recorded. Credentials stored
-    /// without an app would otherwise apply to an app added later.
+    /// Changes an app's credentials once the app's event has been recorded. Credentials without an
+    /// app would otherwise apply to an app added later.
     private func show(
         _ change: CredentialsChange, _ write: CredentialsWrite?, of app: StoreApp, by actor: Actor
     ) throws(CommandError) -> CredentialsStatus? {
@@ -57,7 +57,7 @@ package struct Apps: Sendable {
 
     private struct SetApp: Sendable {
         let app: App
-        /// `nil` if the app has been removed since an earlier copy of the request set it.
+        /// What to write; `nil` if the app has been removed since an earlier copy of the request set it.
         let write: CredentialsWrite?
     }
 
@@ -81,7 +81,7 @@ package struct Apps: Sendable {
             SetApp(app: recorded.told, write: recorded.outcome.write(to: key))
         } otherwise: { outcome throws(CommandError) in
             guard let app = outcome.state.project?.app(key) else {
-                throw .fault(.broken("setting an app left no app"))
+                throw .fault(.broken("setting an app returned no app"))
             }
             return SetApp(app: app, write: outcome.write(to: key))
         }
@@ -120,7 +120,7 @@ package struct Apps: Sendable {
         }
         return Wish(command) { outcome throws(CommandError) in
             guard let state = outcome.state.project else {
-                throw .fault(.broken("allowing an app left no project"))
+                throw .fault(.broken("allowing an app returned no project"))
             }
             return state.allowances
         }
@@ -131,7 +131,8 @@ extension Outcome {
     /// The version of the stream after these events.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// Determines whether credentials that come with an app are older than the stored ones.
+    /// The place of the app's credentials among the project's events. It shows whether they are older than the stored
+    /// ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

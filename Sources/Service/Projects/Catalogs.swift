@@ -43,6 +43,7 @@ package struct CatalogStep: Hashable, Sendable {
 /// Manages catalogs and shows the effects of changes.
 package struct Catalogs: Sendable {
     let ledger: any EventLog
+    let reading: any CustomerReading
     let directory: any Directory
     let secrets: Secrets
     let now: @Sendable () -> Instant
@@ -100,24 +101,22 @@ package struct Catalogs: Sendable {
         let isNext = changed.version == before.catalogVersion + 1
         let old = try isNext ? before.catalog : catalog(before: changed.version, of: project)
         return CatalogStep(
-            version: changed.version, from: old, to: changed.catalog, isApplied: true)
+            version: changed.version, from: old, to: proposal.catalog, isApplied: true)
     }
 
-    /// What the event at a place of the project's own sequence changed in the catalog, and when;
-    /// `nil` if it did not.
+    /// How the event at this version of the project's own stream changed the catalog, and when; `nil` if it did not.
     package func past(
         at place: Int64, of project: ProjectID
     ) throws(CommandError) -> (step: CatalogStep, at: Instant)? {
         let found = try obtain(
             ledger.events(of: .ofProject(project), after: max(0, place - 1), limit: 1)
         ).first
-        guard let found, found.recorded.version == place,
-            case .catalogChanged(let changed) = found.recorded.event
+        guard let found, found.recorded.version == place, let edition = found.edition
         else { return nil }
         let step = CatalogStep(
-            version: changed.version, from: try catalog(before: changed.version, of: project),
-            to: changed.catalog, isApplied: true)
-        return (step, found.recorded.recordedAt)
+            version: edition.version, from: try catalog(before: edition.version, of: project),
+            to: try obtain(reading.catalog(edition, of: project)), isApplied: true)
+        return (step, edition.since)
     }
 
     /// The catalog that a version replaced. Needed for a repetition, and when two admins act at
@@ -126,18 +125,25 @@ package struct Catalogs: Sendable {
         before version: Int64, of project: ProjectID
     ) throws(CommandError) -> Catalog {
         let pageLimit = 20
-        var found = Catalog()
+        var found: CatalogEdition?
         var place: Int64 = 0
-        while true {
-            let page = try obtain(
+        var page: [LogEntry]
+        repeat {
+            page = try obtain(
                 ledger.events(of: .ofProject(project), after: place, limit: pageLimit))
-            guard let last = page.last else { return found }
-            for entry in page {
-                guard case .catalogChanged(let changed) = entry.recorded.event else { continue }
-                if changed.version >= version { return found }
-                found = changed.catalog
-            }
-            place = last.recorded.version
-        }
+            let older = page.compactMap(\.edition).filter { $0.version < version }
+            found = older.last ?? found
+            place = page.last?.recorded.version ?? place
+        } while !page.isEmpty && found?.version != version - 1
+        guard let found else { return Catalog() }
+        return try obtain(reading.catalog(found, of: project))
+    }
+}
+
+extension LogEntry {
+    /// The edition that the event began.
+    fileprivate var edition: CatalogEdition? {
+        guard case .catalogChanged(let changed) = recorded.event else { return nil }
+        return CatalogEdition(changed, since: recorded.recordedAt)
     }
 }

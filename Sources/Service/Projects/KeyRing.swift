@@ -2,8 +2,8 @@ package import Core
 
 /// The keys of all projects, kept in memory and looked up by digest. Some of them may have expired.
 ///
-/// A missing key may be brand-new, so the ring is then read again. This happens only a few times a
-/// second, so that unknown keys cannot overload the database.
+/// A missing key may be brand-new, so the ring is read again. This happens only a few times a second, so that unknown
+/// keys cannot overload the database.
 package final class KeyRing: Sendable {
     private let keys: Refreshing<[[UInt8]: LiveKey]>
     private let secrets: Secrets
@@ -11,7 +11,7 @@ package final class KeyRing: Sendable {
     private let machineClock: @Sendable () -> Instant
     /// When the keys were used.
     package let uses: KeyUses
-    /// The refused calls of keys that belong to people.
+    /// The refused calls of people's keys.
     package let refusals: RefusedCalls
 
     package init(_ ports: Ports) {
@@ -26,7 +26,7 @@ package final class KeyRing: Sendable {
     /// The digest that identifies a key.
     package func digest(of text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest. If it is not in memory, the database is queried.
+    /// The key with this digest. If it is not in memory, reads the database.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
         try keys.find(at: machineClock()) { $0[digest] }
     }
@@ -39,7 +39,7 @@ package final class KeyRing: Sendable {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }
 
-    /// The time at which keys are checked for expiry.
+    /// The instant at which the ring checks whether keys have expired.
     package var now: Instant { clock() }
 
     /// Reads all live keys.

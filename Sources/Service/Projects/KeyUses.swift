@@ -1,7 +1,7 @@
 package import Core
 import Synchronization
 
-/// Remembers when keys were last used. The use of a key is written at most once an hour.
+/// Remembers when keys were last used. A key's use is written at most once an hour.
 package final class KeyUses: Sendable {
     private struct Name: Hashable {
         let project: ProjectID
@@ -10,7 +10,7 @@ package final class KeyUses: Sendable {
     private struct State {
         /// The last recorded use of each key, for live keys and those revoked recently.
         var noted: [Name: Instant] = [:]
-        /// Uses that have not been written yet.
+        /// Uses that are not written yet.
         var due: [Name: KeyUse] = [:]
     }
     private let state = Mutex(State())

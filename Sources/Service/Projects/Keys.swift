@@ -17,7 +17,7 @@ package struct ListedKey: Sendable {
 /// Some keys of a project, oldest first.
 package struct KeyListAnswer: Sendable {
     package let project: ProjectID
-    /// The instant at which the keys' validity is evaluated.
+    /// The instant at which keys count as valid or expired.
     package let at: Instant
     package let keys: [ListedKey]
     /// The last key of the page; `nil` if this is the last page.
@@ -82,7 +82,7 @@ extension Outcome {
     /// A key of the project, which has just been changed.
     func key(_ id: KeyID) throws(CommandError) -> Key {
         guard let key = state.project?.key(id) else {
-            throw .fault(.broken("changing a key left no key"))
+            throw .fault(.broken("changing a key returned no key"))
         }
         return key
     }

@@ -30,7 +30,7 @@ package struct Projects: Sendable {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
 
-    /// A request for a new key, with this text if it is given. Only the key's digest is stored.
+    /// A request for a new key, with this text if given. Only the key's digest is stored.
     package func creatingKey(
         _ role: Role, text: String? = nil, name: String, ending end: KeyEnd? = nil,
         only environment: Environment? = nil, of project: ProjectID, by sender: Sender
@@ -55,7 +55,7 @@ package struct Projects: Sendable {
         by sender: Sender
     ) -> Wish<RotatedKey> {
         .look { () throws(CommandError) in
-            // The text of the new key begins with the role of the old one.
+            // The new key's text begins with the old key's role.
             guard let old = try ledger.existing(project).key(key) else {
                 throw .refused(.keyUnknown(key))
             }
@@ -90,7 +90,7 @@ package struct Projects: Sendable {
         }
     }
 
-    /// The key with that text, even if it has been revoked; `nil` if there is none.
+    /// The key with that text, even if it has been revoked; `nil` if no key has it.
     package func key(_ text: String, in project: ProjectState) -> Key? {
         let digest = digest(of: text)
         return project.keys.first { $0.created.digest == digest }

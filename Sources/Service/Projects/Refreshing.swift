@@ -2,9 +2,8 @@ import Core
 import Synchronization
 
 /// A list from the database, kept in memory. It is read again if it lacks an entry that a caller
-/// needs. There is only one read at a time, a limited number per second, and none immediately after
-/// a failed one. Requests from strangers must neither overload the database nor delay other
-/// callers.
+/// needs. Reads happen one at a time, a limited number of times per second, and not right after a
+/// failed one. Strangers' requests must neither overload the database nor delay other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -14,7 +13,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// Locked while the list is read. If there are two reads, the later one is kept.
+    /// Locked during a read of the list. Of two reads, the later one is kept.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -31,8 +30,8 @@ final class Refreshing<Kept: Sendable>: Sendable {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`. If there is none, the database is queried. Callers who miss entries at
-    /// the same time wait for a single read and share its fault.
+    /// The result of `find`. If there is none, the database is read. Callers who miss entries at
+    /// the same time wait for one read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
@@ -57,7 +56,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Reads the list again, unless that has happened too often recently.
+    /// Reads the list again, unless it has been read too often recently.
     func refresh(at now: Instant) throws(Fault) {
         _ = try find(at: now) { _ -> Int? in nil }
     }

@@ -39,7 +39,7 @@ extension Projects {
             recorded.told
         } otherwise: { outcome throws(CommandError) in
             guard let state = outcome.state.project else {
-                throw .fault(.broken("changing settings left no project"))
+                throw .fault(.broken("changing settings returned no project"))
             }
             return state.settings
         }

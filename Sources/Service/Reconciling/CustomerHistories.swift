@@ -1,7 +1,8 @@
 package import Core
+import Wording
 
-/// Requests the store's history of all purchases of a customer. This happens after a query that got
-/// no answer, and in rounds that cover all customers.
+/// Requests the store's history of all of a customer's purchases. This happens after a query
+/// without an answer, and in rounds that cover all customers.
 extension StoreRound {
     private static let historyPage = 200
 
@@ -12,7 +13,7 @@ extension StoreRound {
         }
     }
 
-    /// Estimates the work for a rehearsal, which only counts the histories and does not request them.
+    /// Estimates the work in a rehearsal, which only counts the histories.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
@@ -53,7 +54,7 @@ extension StoreRound {
         for place in strangers { try obtain(port.books.endHistoryQuestion(of: place)) }
         if !strangers.isEmpty {
             remark(
-                "The store does not know the purchases of some customers (\(strangers.count)); they stay as "
+                "The store does not know the purchases of some customers (\(strangers.count)); these purchases stay as "
                     + "they are.", of: app)
         }
         noteDoubted(unknown, of: app)
@@ -63,7 +64,7 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The current round. A new one is started if it was requested or if there was none.
+    /// The current round, or a new one if one was requested or none exists.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
@@ -91,13 +92,13 @@ extension StoreRound {
                 + "\(ahead.milliseconds(at: profile(of: app)) / 60_000 + 1) min.", of: app)
     }
 
-    /// Reports what remains to be done. A run is not sound while data is known to be missing or has
+    /// Reports what remains to be done. A run is not sound if data is known to be missing or has
     /// never been read completely.
     private func tellRest(_ left: HistoryCount, after round: HistoryRound, of app: App) {
         if left.all == 0 { return }
         let sentence =
-            "The histories of \(left.all) customers still have to be requested; the next run continues, or: "
-            + "deed reconcile --only history"
+            Remedy.requestRemainingHistories.after(
+                "The histories of \(left.all) customers still have to be requested.")
         if left.missing > 0 || !round.wasWhole {
             note("history_unread", sentence, of: app.key.id.text)
         } else {
@@ -105,7 +106,7 @@ extension StoreRound {
         }
     }
 
-    /// Reports the missing data if a run does not include the history step.
+    /// Reports the missing data in a run without the history step.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -114,8 +115,9 @@ extension StoreRound {
             if left.missing == 0 { continue }
             note(
                 "history_unread",
-                "For \(left.missing) customers, something is known to be missing; request it with: deed "
-                    + "reconcile --only history", of: app.key.id.text)
+                Remedy.requestHistories.after(
+                    "For \(left.missing) customers, something is known to be missing."),
+                of: app.key.id.text)
         }
     }
 
@@ -137,7 +139,7 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try askForWhole(question, app, &unknown)
         } catch {
-            // Questions without an obstacle have not been asked before.
+            // A question without an obstacle has not been asked before.
             try keepMissing(
                 question.place, of: question.customer, newestAt: question.newestAt, because: error)
             throw error
@@ -162,8 +164,7 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // If data is known to be missing, it cannot be true that the store does not know
-                // the purchase.
+                // If data is known to be missing, the store must know the purchase.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -184,8 +185,8 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase in question, followed by the customer's other purchases in the app. Purchases
-    /// made in Xcode are left out because stores do not know them.
+    /// The purchase in question, then the customer's other purchases in the app. Purchases made in
+    /// Xcode are left out, because stores do not know them.
     private func purchases(
         _ question: HistoryQuestion, of app: App
     ) throws(Fault) -> [PurchaseID] {
@@ -219,8 +220,7 @@ extension HistoryCount {
     /// The typical duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// Roughly how long all the requests will take within the store's limits, if each takes a
-    /// single call.
+    /// Roughly how long all requests will take within the store's limits, at one call each.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0
@@ -232,9 +232,9 @@ extension HistoryCount {
 extension StoreQuestionError {
     fileprivate var sentence: String {
         switch self {
-        case .trouble(let trouble): trouble.sentence
-        case .command(.refused(let refusal)): refusal.sentence
-        case .command(.fault(let fault)): fault.sentence
+        case .trouble(let trouble): trouble.withRemedy
+        case .command(.refused(let refusal)): refusal.withRemedy
+        case .command(.fault(let fault)): fault.withRemedy
         }
     }
 }

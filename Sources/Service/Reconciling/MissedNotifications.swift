@@ -1,18 +1,18 @@
 import Core
+import Wording
 
 /// Reads the notifications that the store sent to an app's server since the last run, and records
 /// them as if they had just arrived.
 extension StoreRound {
     private static let window: Int64 = 86_400_000
-    /// The shortest window in milliseconds. A window with too many pages is halved until it reaches
-    /// this length.
+    /// The shortest window in milliseconds. A window with too many pages is halved until it is this short.
     private static let shortestWindow: Int64 = 60_000
     private static let pageLimit = 500
-    /// How far consecutive readings overlap, in milliseconds. Notifications that the store sent
-    /// late also appear late in its list.
+    /// How far consecutive readings overlap, in milliseconds. A notification that the store sent
+    /// late also appears late in its list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A safety margin in milliseconds. A store uses its own clock, at the time when the question
-    /// arrives, to decide how far back a question may reach.
+    /// A safety margin in milliseconds. A store decides by its own clock, when the question
+    /// arrives, how far back a question may reach.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -35,7 +35,7 @@ extension StoreRound {
     }
 
     /// Decides whether a refusal is a failure. Production rejects the key of an app that was never
-    /// released. If an app's notifications have been read once, the app must have been released.
+    /// released. An app whose notifications have been read once must have been released.
     private func judgeRefusal(
         by environment: Environment, of app: App, isOtherRead: Bool
     ) throws(StoreQuestionError) {
@@ -43,8 +43,8 @@ extension StoreRound {
         let mark = try asking(port.books.notificationMark(of: name, in: environment))
         guard isOtherRead, mark == nil else { throw .trouble(.unauthorized) }
         remark(
-            "The store rejected the key in \(environment.rawValue), where nothing was read. That is "
-                + "right for production of an app that was never released.", of: app)
+            "The store rejected the key in \(environment.rawValue), so nothing was read there. That is "
+                + "normal for production if the app was never released.", of: app)
     }
 
     /// Reads one window after another, so that an interrupted run can continue. Returns the
@@ -58,7 +58,7 @@ extension StoreRound {
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
-        // If the store keeps less than it claims, the range is shortened step by step.
+        // If the store keeps less than it claims, the range shrinks step by step.
         var step = StoreRound.margin
         var isBegun = false
         var length = StoreRound.window
@@ -119,8 +119,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Skips a period with too many pages in order to read later notifications. Throws after several
-    /// such periods in a row.
+    /// Skips a period with too many pages in order to read later notifications. Throws after
+    /// several such periods in a row.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
@@ -154,9 +154,8 @@ extension StoreRound {
         window.isWhole = window.isWhole && window.unproven.isEmpty
     }
 
-    /// Handles the loss of all notifications since the mark by requesting every customer's history,
-    /// in the environment that answered, or in both. The mark is moved so that this happens only
-    /// once.
+    /// Makes up for the loss of all notifications since the mark: requests every customer's history, in
+    /// the environment that answered, or in both. Moves the mark so that this happens only once.
     private func replace(
         from mark: Instant?, until start: Instant, _ app: StoreApp, _ environment: Environment,
         _ answering: Environment?
@@ -173,19 +172,19 @@ extension StoreRound {
     private func tellUnread(from first: Instant, until start: Instant, of app: App) {
         if start <= first { return }
         remark(
-            "From \(first.text) until \(start.text) nothing could be read: the store's history of "
-                + "notifications does not reach so far back. The history of each customer tells what "
-                + "was refunded: deed reconcile --only history",
+            Remedy.readHistories.after(
+                "From \(first.text) to \(start.text), nothing could be read: the store's history of "
+                    + "notifications does not reach that far back."),
             of: app)
     }
 
     /// The notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// Notifications already known from the previous window, which may overlap this one, and
-        /// from longer windows that were split.
+        /// Notifications known from the previous window, which may overlap this one, and from
+        /// longer windows that were split.
         let known: Set<String>
-        /// Whether this is the first window to be read. The store may keep less than was requested.
+        /// Whether this window is read first. The store may keep less than was requested.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0

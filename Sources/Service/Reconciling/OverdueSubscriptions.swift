@@ -1,12 +1,12 @@
 import Core
 
-/// Asks stores about subscriptions whose news is overdue, one at a time.
+/// Asks stores about subscriptions with overdue news, one at a time.
 extension StoreRound {
     private static let page = 200
-    /// The maximum number of purchases that a rehearsal remembers. If there are more, it may count
-    /// some of them twice.
+    /// The maximum number of purchases that a rehearsal remembers. With more purchases, it may
+    /// count some of them twice.
     private static let learningLimit = 200_000
-    /// How long to ignore a purchase that the store does not know, in milliseconds.
+    /// How long to leave alone a purchase that the store does not know, in milliseconds.
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
@@ -35,14 +35,14 @@ extension StoreRound {
             for place in strangers { try leaveAlone(place, now) }
             if !strangers.isEmpty {
                 remark(
-                    "The store does not know some subscriptions (\(strangers.count)); Deed asks about "
+                    "The store does not know some subscriptions (\(strangers.count)); Deed will ask about "
                         + "them again in a week.",
                     of: app)
             }
             noteDoubted(unknown, of: app)
             if let count = resting[app.key] {
                 remark(
-                    "The store said nothing about some subscriptions (\(count)); Deed leaves them "
+                    "The store said nothing about some subscriptions (\(count)); Deed will leave them "
                         + "alone for a week.",
                     of: app)
             }
@@ -93,7 +93,7 @@ extension StoreRound {
         }
     }
 
-    /// The remembered purchases without a customer about which a run would ask.
+    /// The remembered purchases without a customer that a run would ask about.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
@@ -106,8 +106,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// The purchases of a customer; empty if the customer's events are unreadable. That is recorded
-    /// as an error, and the store is still asked about other customers.
+    /// The purchases of a customer; empty if the customer's events are unreadable. An unreadable
+    /// customer is recorded as an error, and the store is still asked about the others.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -145,9 +145,8 @@ extension StoreRound {
         try obtain(port.books.keep(mark, of: place))
     }
 
-    /// Requests the status of the customer's subscriptions, records it, and returns the purchases
-    /// in the answer. Also requests any periods that lie between the last known period and the one
-    /// in the answer.
+    /// Requests the status of the customer's subscriptions, records it, and returns the purchases in
+    /// the answer. Also requests the periods between the last known one and the one in the answer.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
@@ -175,8 +174,7 @@ extension StoreRound {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once the statement has been recorded, only this note shows that earlier data is
-                // missing.
+                // Once the statement is recorded, only this note shows that earlier data is missing.
                 try keepMissing(
                     one.place, of: one.customer,
                     newestAt: one.before.evidence.last?.effective.purchased, because: error)
@@ -205,8 +203,7 @@ extension StoreRound {
         return Set(told.map(\.before.id))
     }
 
-    /// Records that an answer contained nothing new. The subscription stays due, but the store is
-    /// asked about other subscriptions before this one is due again.
+    /// Records that an answer contained nothing new. The subscription stays due, but other subscriptions come first.
     private func keepRest(
         of asked: Asked, told facts: [Facts], at now: Instant
     ) throws(StoreQuestionError) {
@@ -257,7 +254,7 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// The changes in the customer's history since it was last read. If it has never been read, the
+    /// The changes in the customer's history since it was last read. If it was never read, the
     /// purchases since the newest known period.
     private func history(
         of asked: Asked, _ app: App
@@ -268,7 +265,7 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             return try history(of: asked, app, from: mark)
         } catch {
-            // If the store no longer accepts its own mark, everything since that point is read again.
+            // If the store no longer accepts its own mark, everything since then is read again.
             guard mark.revision != nil, case .trouble(.refused) = error else { throw error }
             return try history(of: asked, app, from: HistoryMark(since: mark.since))
         }
@@ -301,7 +298,7 @@ extension Facts {
 private enum Rest {
     /// The store did not know the subscription.
     case asUnknown
-    /// The store only repeated what was already known.
+    /// The store only repeated known facts.
     case asToldAgain
 }
 
@@ -309,7 +306,7 @@ extension HistoryMark {
     fileprivate func rest(of purchase: Purchase, at now: Instant) -> Rest? {
         guard let restsUntil, now < restsUntil else { return nil }
         guard purchase.isRead, let since else { return .asUnknown }
-        // If facts have been learned since then, the purchase may be due at a different time.
+        // Facts learned since then may change when the purchase is due.
         let newest = purchase.readings.last?.signedAt ?? .distantPast
         return newest <= since ? .asToldAgain : nil
     }
@@ -318,8 +315,8 @@ extension HistoryMark {
 extension Purchase {
     fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
-    /// Whether the newest period in the answer does not start where the newest known period ends.
-    /// There may then be other periods in between.
+    /// Whether the newest period in the answer starts after the newest known period ends. Other
+    /// periods may then lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
         // A reading includes all periods.
         if isRead { return false }

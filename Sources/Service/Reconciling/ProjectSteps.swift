@@ -1,4 +1,5 @@
 package import Core
+import Wording
 
 /// The steps of a run that check a project against the clock, the rows and the log.
 package struct ProjectSteps: ReconcileSteps {
@@ -87,8 +88,8 @@ package struct ProjectSteps: ReconcileSteps {
             found, by: stale.map { .closingStaleOrders(of: $0.stream, because: cause) }, at: pace)
     }
 
-    /// Finds waiting purchases whose token belongs to a customer, or which continue a purchase that
-    /// a customer holds, and gives them to that customer.
+    /// Finds waiting purchases whose token belongs to a customer, or that continue a customer's
+    /// purchase, and gives them to that customer.
     private func claimUnclaimed(at pace: UpkeepPace) throws(Fault) -> PartReport {
         var found = try log.unclaimedCounts(of: project)
         let now = self.now()
@@ -98,7 +99,7 @@ package struct ProjectSteps: ReconcileSteps {
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
             }
         }
-        // What a token says comes first: it needs no look at each waiting purchase.
+        // Tokens come first, because they need no look at each waiting purchase.
         var report = try mend(found, by: commands, at: pace)
         found = StepCounts()
         commands = []
@@ -133,7 +134,7 @@ package struct ProjectSteps: ReconcileSteps {
                 faults.append(error)
             }
         }
-        report.errors = faults.prefix(1).map(\.sentence)
+        report.errors = faults.prefix(1).map(\.withRemedy)
         return report
     }
 
@@ -148,8 +149,7 @@ package struct ProjectSteps: ReconcileSteps {
         let found = try drift.compareRows(of: project, in: part.shard, isFull: plan.isFull)
         var counts = found.counts
         guard plan.repairs, !isRehearsal else { return PartReport(counts) }
-        // A finding is reported even if this run is killed and the next one finds that it has been
-        // repaired.
+        // A finding is reported even if this run is killed and the next one finds it repaired.
         let earlier = try log.notedParts(of: project, in: id)[part]?.counts.found ?? 0
         let known = max(counts.found, earlier)
         if known > 0 {
@@ -158,7 +158,7 @@ package struct ProjectSteps: ReconcileSteps {
         }
         let (mended, fault) = try found.mend(pace)
         counts.mended += mended
-        // If everything has been compared again, earlier findings that no longer appear have been
+        // If everything was compared again, earlier findings that no longer appear have been
         // repaired. A sample cannot show this.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
@@ -166,10 +166,17 @@ package struct ProjectSteps: ReconcileSteps {
     }
 }
 
+extension PartReport {
+    fileprivate init(_ counts: StepCounts, _ fault: Fault?) {
+        self.init(counts)
+        errors = fault.map { [$0.withRemedy] } ?? []
+    }
+}
+
 extension Event {
     fileprivate var isMending: Bool {
         switch self {
-        // The move of a purchase is counted in the reserved stream that it leaves.
+        // A purchase's move is counted in the reserved stream that it leaves.
         case .orderClosed, .purchaseAttached, .purchaseDetached: true
         default: false
         }

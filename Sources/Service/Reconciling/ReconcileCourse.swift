@@ -1,11 +1,12 @@
 import Core
+import Wording
 
 /// The progress of a run, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
     /// How many parts of the publishing step run in parallel.
     private let parallel: Int
-    /// The parts that were completed in this run, including those completed before it was resumed.
+    /// The completed parts of this run, including parts completed before it was resumed.
     var done: [ReconcilePart: StepCounts] = [:]
     private var given = 0
     private var begun: Begun?
@@ -19,7 +20,7 @@ struct ReconcileCourse {
         var shards: [Shard] = []
     }
 
-    /// The state in which this run started a step. Earlier work did not take any of this run's time.
+    /// The state in which this run started a step. Earlier work took none of this run's time.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64
@@ -52,7 +53,7 @@ struct ReconcileCourse {
     }
 
     mutating func giveUp(_ part: ReconcilePart, because fault: Fault) {
-        note(fault.sentence, of: part)
+        note(fault.withRemedy, of: part)
     }
 
     private mutating func note(_ sentence: String, of part: ReconcilePart) {

@@ -31,7 +31,7 @@ package protocol ReconcileRights {
 package protocol ReconcileRight {
     /// Whether the run still has the right, as far as is known.
     var isHeld: Bool { get }
-    /// The lease behind the right. If another run takes it over, nothing more is written.
+    /// The lease behind the right. If another run takes the lease over, this run writes nothing more.
     var lease: Lease { get }
     func giveBack()
 }
@@ -64,12 +64,12 @@ package protocol LeftWork: Sendable {
     func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
-    /// The counts of a project's queued evidence. Items that have been tried often count as findings.
+    /// The counts of a project's queued evidence. Items with many tries count as findings.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
     /// The counts of a project's unclaimed purchases. Purchases whose token belongs to a customer
     /// count as findings.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Tokens that belong to a customer although purchases are still waiting under them.
+    /// Tokens that belong to a customer although purchases still wait under them.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
@@ -80,16 +80,14 @@ package protocol LeftWork: Sendable {
 
 /// Compares rows with the log, and checks the log itself.
 package protocol DriftFinder {
-    /// Compares the project's own rows before they are rewritten, which happens when the run's
-    /// start is recorded.
+    /// Compares the project's own rows before they are rewritten. Recording the run's start rewrites them.
     func prepare(_ project: ProjectID) throws(Fault)
     /// Compares the rows of a project's customers in a shard, or the project's own rows and names.
     /// Takes a sample unless all rows are wanted.
     func compareRows(
         of project: ProjectID, in shard: Shard?, isFull: Bool
     ) throws(Fault) -> RowDrift
-    /// Verifies the part of a shard's chain that follows the last verified position, and records
-    /// how far it is sound.
+    /// Verifies the part of a shard's chain after the last verified position, and records how far it is sound.
     func walkChain(of shard: Shard, isRehearsal: Bool) throws(Fault) -> StepCounts
 }
 
@@ -103,7 +101,7 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault) -> [DueInquiry]
     func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark?
     func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault)
-    /// The time up to which all of the store's notifications to an app's server have been read.
+    /// The instant up to which all of the store's notifications to an app's server have been read.
     func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant?
@@ -112,7 +110,7 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault)
 }
 
-/// The histories that still have to be requested. They are stored from one run to the next.
+/// The histories that still have to be requested, stored from one run to the next.
 package protocol HistoryQuestions: Sendable {
     func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound?
     func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault)
@@ -121,7 +119,7 @@ package protocol HistoryQuestions: Sendable {
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    /// The number of questions, or the number that there would be after filling.
+    /// The number of questions, or the number after filling.
     func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
     /// The questions about an app's customers, newest first.
     func historyQuestions(

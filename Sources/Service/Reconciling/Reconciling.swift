@@ -4,16 +4,16 @@ package import Core
 package struct ReconcileWish: Sendable {
     package let project: ProjectID
     package var plan = ReconcilePlan()
-    /// Whether to only examine the project without changing anything.
+    /// Whether to examine the project without changing anything.
     package var isRehearsal = false
     /// How many shards are published at the same time. A larger number is faster but leaves less
     /// capacity for other work.
     package var parallel = 1
     /// The maximum number of calls to an app's store in one step. The next run continues from there.
     package var storeCalls = 20_000
-    /// The same limit for histories in a slow round, which is one that started automatically.
+    /// The same limit for histories in a slow round, which started automatically.
     package var slowCalls = 5000
-    /// The requested run that this run fulfils, if any.
+    /// The request that this run fulfils, if any.
     package var requested: ReconciliationID?
 
     package init(project: ProjectID) {
@@ -21,7 +21,7 @@ package struct ReconcileWish: Sendable {
     }
 }
 
-/// How many customers a step has to check, partly in later runs, and how long this will take.
+/// How many customers a step has to check, some of them in later runs, and how long the checks will take.
 package struct WorkAhead: Hashable, Sendable {
     package var customers: Int64
     package var milliseconds: Int64
@@ -35,7 +35,7 @@ package struct ReconcileProgress: Sendable {
     package let counts: StepCounts
     /// The initial estimate of the step's work, if known.
     package let ahead: WorkAhead?
-    /// The number of completed parts, without those completed in an earlier run.
+    /// The number of completed parts, without parts that an earlier run completed.
     let partsDoneNow: Int
     let lookedAtNow: Int64
     /// The time since this run started the step.
@@ -127,7 +127,7 @@ extension Intake {
 }
 
 extension ReconcileRight {
-    /// Throws if the run has lost its right, because another run may have started.
+    /// Throws if the run has lost its right. Another run may then have started.
     fileprivate func requireHold() throws(CommandError) {
         if !isHeld { throw .fault(.leaseLost) }
     }
@@ -154,8 +154,7 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether data may have changed since the run made its checks. A requested run is resumed
-    /// regardless of its age.
+    /// Whether data may have changed since the run's checks. A requested run is resumed whatever its age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -163,7 +162,7 @@ extension Reconciliations {
         return try one(id, of: project).startedAt <= since
     }
 
-    /// The requested run. If there is none, an interrupted run with the same plan, or a new run.
+    /// The requested run, or else an interrupted run with the same plan, or else a new run.
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {
@@ -197,7 +196,7 @@ extension Reconciliations {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // Any remaining notes do not belong to a run that could be resumed.
+        // Remaining notes do not belong to a run that could be resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

@@ -17,14 +17,13 @@ package struct Reconciliations: Sendable {
 }
 
 extension Reconciliations {
-    /// A request to reconcile the project as soon as a service is free. It is refused while another
-    /// run of the project is waiting or in progress.
+    /// A request to reconcile the project as soon as a service is free. Refused while another run
+    /// of the project waits or is in progress.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // This is read first, because a repetition gets the same answer even while another run
-            // is in progress.
+            // Read first, because a repetition gets the same answer even while another run is in progress.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }
@@ -43,7 +42,7 @@ extension Reconciliations {
             if isRunning || state.requestedReconciliation != nil { throw .reconciliationRunning }
             return [.reconciliationStarted(started)]
         }
-        let missing = "a reconciliation left no trace"
+        let missing = "a reconciliation was not recorded"
         return Wish(command, telling: \.startedReconciliation, missing: missing) {
             recorded throws(CommandError) in
             let all = recorded.outcome.project.reconciliations

@@ -1,17 +1,15 @@
 import Core
+import Wording
 
 /// The steps of one reconciliation that ask stores, for each of the project's apps that allows this.
 final class StoreRound {
-    /// The pauses before a failing store is asked again, in milliseconds. They are in addition to
-    /// the pauses within a call.
+    /// The pauses before a failing store is asked again, in milliseconds, in addition to the pauses within a call.
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
-    /// The longest pause that is granted to a store, in milliseconds. If it asks for more, the step
-    /// ends for the app.
+    /// The longest pause that a store may ask for, in milliseconds. A longer one ends the step for the app.
     private static let longestPause: Int64 = 120_000
-    /// After this many consecutive questions without an answer, an app's store is not asked again
-    /// until the next run.
+    /// After this many consecutive questions without an answer, an app's store rests until the next run.
     static let patience = 3
-    /// How often to check during a pause whether the run is still wanted, in milliseconds.
+    /// How often a pause checks whether the run is still wanted, in milliseconds.
     private static let slice: Int64 = 1000
 
     let submissions: Submissions
@@ -24,14 +22,14 @@ final class StoreRound {
     /// The estimate of a step's work, if known.
     var ahead: WorkAhead?
     /// Facts that a rehearsal has read and that a run would have recorded. Later steps take them
-    /// into account as they would in a run.
+    /// into account as in a run.
     var learned: [StorePurchase: [Facts]] = [:]
     /// How many subscriptions have been skipped because the store did not know them.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// The environments that have answered in this run. A key or certificate that has just worked
-    /// is not considered bad after a single failure.
+    /// The environments that have answered in this run. One failure does not make a key or
+    /// certificate bad that has just worked.
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app have failed since the store last answered.
     private var unanswered: [AppKey: Int] = [:]
@@ -87,7 +85,7 @@ final class StoreRound {
         } catch {
             switch error {
             case .fault(let fault): throw fault
-            case .refused(let refusal): throw .broken(refusal.sentence)
+            case .refused(let refusal): throw .broken(refusal.withRemedy)
             }
         }
         for (failure, told) in failures.sorted(by: {
@@ -100,7 +98,7 @@ final class StoreRound {
     }
 
     /// Does the work for one app. Trouble with its store is reported and does not affect the other
-    /// apps. Returns false if the store cannot be asked any further questions about the app.
+    /// apps. Returns false if the store can answer no further questions about the app.
     @discardableResult
     func attempt(
         _ app: App, _ body: () throws(StoreQuestionError) -> Void
@@ -125,13 +123,13 @@ final class StoreRound {
     func passOver(_ error: CommandError, of subject: String) throws(CommandError) {
         switch error {
         case .fault(let fault) where fault.isOfWholeDatabase: throw error
-        case .fault(let fault): note("fault", fault.sentence, of: subject)
-        case .refused(let refusal): note(refusal.code, refusal.sentence, of: subject)
+        case .fault(let fault): note("fault", fault.withRemedy, of: subject)
+        case .refused(let refusal): note(refusal.code, refusal.withRemedy, of: subject)
         }
     }
 
     func note(_ trouble: StoreTrouble, of app: App) {
-        note(trouble.code, trouble.sentence, of: app.key.id.text)
+        note(trouble.code, trouble.withRemedy, of: app.key.id.text)
     }
 
     func limitCalls(of app: App, to limit: Int) {
@@ -142,10 +140,11 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// As long as questions are left, the step is not done, even if everything else is sound.
+    /// Records that questions are left. The step is then not done, even if everything else is sound.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
-            "calls_used_up", "The run used up its questions. More \(rest) wait for the next one.",
+            "calls_used_up",
+            "The run used up its budget of calls. More \(rest) are left for the next run.",
             of: app.key.id.text)
     }
 
@@ -158,14 +157,15 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// The apps whose store can be asked with an API key. The other apps are reported as skipped.
+    /// The apps whose store can be asked with an API key. All others are reported as skipped.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(intake.credentials.statuses(of: project))
         return try intake.ledger.existing(project).apps.filter { app in
             guard let profile = profile(of: app), profile.steps.contains(step) else { return false }
             if statuses[app.key]?.hasKey == true { return true }
             remark(
-                "It was left out: it has no key for the store's API; set one with: deed app set",
+                Remedy.setStoreKey.after(
+                    "The app was left out, because it has no key for the store's API."),
                 of: app)
             return false
         }
@@ -184,7 +184,7 @@ extension StoreRound {
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        // The previous question went unanswered despite all of the pauses.
+        // The previous question got no answer despite all of the pauses.
         var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
         var limits = StoreRound.pauses.count
         while true {
@@ -222,16 +222,15 @@ extension StoreRound {
     /// Whether the store may still answer other questions about this app.
     func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
         switch trouble {
-        // A question that a store cannot answer about one purchase may still have an answer for
-        // others.
+        // A store that cannot answer a question about one purchase may still answer others.
         case .refused, .foreign, .endlessPages, .unsupported: true
         case .unavailable, .unreadable: unanswered[app.key, default: 0] < StoreRound.patience
         case .unconfigured, .locked, .unauthorized, .denied, .limited, .untrusted, .fault: false
         }
     }
 
-    /// Asks again if an answer cannot be verified, because it may have been garbled on the way. A
-    /// store has to say three times that it does not know a purchase before this has consequences.
+    /// Asks again if an answer cannot be verified, because it may have been garbled on the way. That a
+    /// store does not know a purchase has consequences only after it has said so three times.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {

@@ -1,8 +1,8 @@
 import Core
 
-/// Purchases that stores claimed not to know during a step. Stores also say this about purchases
-/// that belong to another app or environment. The claim is therefore accepted only if the store
-/// knows another purchase in that app and environment, or was asked about only one.
+/// Purchases that stores claimed not to know during a step. Stores also say this about purchases of
+/// another app or environment. The claim is therefore accepted only if the store knows another
+/// purchase in that app and environment, or was asked about only one.
 struct UnknownPurchases {
     private struct Books: Hashable {
         let app: AppKey
@@ -20,13 +20,12 @@ struct UnknownPurchases {
         unknown[books, default: []].append(place)
     }
 
-    /// The app's purchases that the store does not know, provided that its claim is accepted.
+    /// The app's purchases that the store does not know, if its claim is accepted.
     func believed(of app: AppKey) -> [StorePurchase] {
         unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
     }
 
-    /// The number of other purchases that the store claimed not to know. They only show that
-    /// something is wrong.
+    /// The number of other purchases that the store claimed not to know. They show only that something is wrong.
     func doubted(of app: AppKey) -> Int {
         unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
             $0 + $1.value.count
@@ -44,7 +43,7 @@ extension StoreRound {
         if count == 0 { return }
         note(
             "purchases_unknown",
-            "The store knows none of the \(count) purchases that it was asked about. Check that its key is "
-                + "one of this app; Deed will ask about them again.", of: app.key.id.text)
+            "The store knows none of the \(count) purchases that Deed asked about. Check that the key is "
+                + "for this app; Deed will ask about the purchases again.", of: app.key.id.text)
     }
 }

@@ -2,8 +2,7 @@ package import Core
 
 /// Stores the credentials of apps for their stores.
 package protocol CredentialKeeper: Sendable {
-    /// Changes an app's credentials, unless the request is a repetition and the credentials have
-    /// been changed since.
+    /// Changes an app's credentials, unless the request is a repetition and the credentials have changed since.
     func change(
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant

@@ -1,11 +1,11 @@
 package import Core
 import Synchronization
+import Wording
 
 /// The answer of an app's store to a question about an order number.
 package struct StoreTold: Sendable {
     package enum Outcome: Sendable {
-        /// The store knows the number. These are the results of recording the transactions in its
-        /// answer.
+        /// The store knows the number. These are the results of recording its answer's transactions.
         case known(Environment, [IntakeResult])
         case unknown(Environment)
         /// The store was not asked, or did not answer.
@@ -17,10 +17,9 @@ package struct StoreTold: Sendable {
 
 /// Asks the stores about the order number in a receipt email, and records their answers.
 package final class OrderNumbers: Sendable {
-    /// The maximum number of concurrent searches. Each one occupies a worker while it waits for a
-    /// store.
+    /// The maximum number of concurrent searches. Each occupies a worker while it waits for a store.
     private static let limit = 2
-    /// How many milliseconds may be spent on asking the stores of apps one after another.
+    /// How many milliseconds the questions to the apps' stores may take, one after another.
     private static let patience: Int64 = 25_000
 
     private let submissions: Submissions
@@ -32,9 +31,8 @@ package final class OrderNumbers: Sendable {
         self.finds = finds
     }
 
-    /// The matches in the database, after the matches from each app's store. If no environment is
-    /// given, the search covers both environments in the database, and in the store the one that
-    /// has order numbers.
+    /// The matches from each app's store, followed by the matches in the database. Without an environment,
+    /// the search covers both environments in the database, and the store's environment with order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
@@ -71,7 +69,9 @@ package final class OrderNumbers: Sendable {
                         app: app.id,
                         outcome: .untold(
                             code: StoreTrouble.unavailable("").code,
-                            sentence: "It was not asked: the others took too long. Try again.")))
+                            sentence:
+                                "This store was not asked, because the others took too long. Try again."
+                        )))
                 continue
             }
             told.append(
@@ -99,7 +99,7 @@ package final class OrderNumbers: Sendable {
             case .command(let error): throw error
             case .trouble(.fault(let fault)): throw .fault(fault)
             case .trouble(let trouble):
-                return .untold(code: trouble.code, sentence: trouble.sentence)
+                return .untold(code: trouble.code, sentence: trouble.withRemedy)
             }
         }
     }

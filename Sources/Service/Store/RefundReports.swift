@@ -1,13 +1,14 @@
 package import Core
 import Synchronization
+import Wording
 
-/// Leases, each of which only one instance can hold at a time.
+/// Leases that only one instance can hold at a time.
 package protocol Leases: Sendable {
-    /// Returns `nil` while another instance holds the lease.
+    /// Takes the lease. Returns `nil` while another instance holds it.
     func takeLease(
         of name: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease?
-    /// Returns false if the lease has been lost.
+    /// Extends the lease. Returns false if it has been lost.
     func keep(_ lease: Lease, until end: Instant) throws(Fault) -> Bool
     func end(_ lease: Lease, ranAt: Instant?) throws(Fault)
 }
@@ -17,7 +18,7 @@ package struct RefundReportNews: Sendable {
     package enum Outcome: Sendable {
         case reported
         case unreported(RefundUnreported)
-        /// The report will be sent later if possible, but only until the deadline.
+        /// The report will be sent later if possible, but only before the deadline.
         case waits(StoreTrouble)
     }
     package let project: ProjectID
@@ -25,19 +26,17 @@ package struct RefundReportNews: Sendable {
     package let outcome: Outcome
 }
 
-/// Reports to stores on purchases for which a refund was requested, in projects that have enabled
-/// this.
+/// Reports to stores on purchases with a requested refund, in projects that have enabled such reports.
 ///
-/// The report is in the log before it is sent. If a process crashes between the store's answer and
-/// the event that records it, the identical report is sent once more.
+/// The report is in the log before it is sent. If a process crashes between the store's answer and the
+/// event that records it, the identical report is sent once more.
 package final class RefundReports: Sendable {
-    /// How long expired requests are still mentioned, in milliseconds.
+    /// How long answers still mention expired requests, in milliseconds.
     private static let memory: Int64 = 7 * 86_400_000
-    /// How long to leave an app alone after its store caused trouble. Requests can wait for twelve
-    /// hours.
+    /// How long an app rests after its store caused trouble. Requests can wait for twelve hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
-    /// This is longer than a call to the store takes, including its retries.
+    /// Longer than a call to the store takes, including its retries.
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
@@ -121,7 +120,7 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// The name of the lease for reporting on an app's refunds. It stays short even if the app's names are long.
+    /// The name of the lease for reports on an app's refunds. It stays short even if the app's names are long.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -131,13 +130,13 @@ package final class RefundReports: Sendable {
         intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Whether the app may be tried again, or the deadline for answering has passed.
+    /// Whether the app may be tried again, or the deadline has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
     }
 
-    /// Returns `nil` if there was nothing to do.
+    /// Takes one step of the report. Returns `nil` if there was nothing to do.
     private func report(
         on request: RefundFact, heldIn stream: Stream, _ app: StoreApp, _ lease: Lease
     ) throws(CommandError) -> RefundReportNews.Outcome? {
@@ -155,7 +154,7 @@ package final class RefundReports: Sendable {
                 .consumption(content, of: request.transaction), app, request.environment)
         } catch {
             guard case .refused = error else { return rest(app, after: error) }
-            let end = RefundReportStep.finish(.unreported(.refused), detail: error.sentence)
+            let end = RefundReportStep.finish(.unreported(.refused), detail: error.withRemedy)
             return try perform(end, on: request, heldIn: stream).unreported
                 .map { .unreported($0) }
         }
@@ -164,15 +163,14 @@ package final class RefundReports: Sendable {
         return .reported
     }
 
-    /// Leaves the app alone for a while, and reports the trouble if it differs from the last
-    /// trouble reported.
+    /// Lets the app rest for a while, and reports the trouble if it differs from the last reported trouble.
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {
             pause = max(pause, until.milliseconds - intake.machineClock().milliseconds)
         }
         let wait = Wait(
-            until: intake.now().advanced(byMilliseconds: pause), obstacle: trouble.sentence)
+            until: intake.now().advanced(byMilliseconds: pause), obstacle: trouble.withRemedy)
         let former = waits.withLock { $0.updateValue(wait, forKey: app) }
         return former?.obstacle == wait.obstacle ? nil : .waits(trouble)
     }

@@ -11,7 +11,7 @@ package struct RefundRequest: Hashable, Sendable {
     package var customer: CustomerID? { stream.customer.isReserved ? nil : stream.customer }
 }
 
-/// Requested refunds of some customers, if they can still be answered.
+/// Some customers' requested refunds that can still be answered.
 package struct RefundRequestsAnswer: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -26,7 +26,7 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
 /// The customers whose evidence names one store account.
 package struct AccountAnswer: Hashable, Sendable {
     /// The maximum number of customers listed. An account usually has one or two customers. Far
-    /// more cannot all come from its owner.
+    /// more cannot all belong to its owner.
     package static let limit = 100
 
     package let account: AppTransactionID

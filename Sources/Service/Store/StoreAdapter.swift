@@ -3,22 +3,20 @@ package import Threading
 
 /// Distinguishes a store's genuine evidence from other data.
 package protocol EvidenceProver: Sendable {
-    /// What the evidence states, once it has been verified to come from the store and to concern
-    /// one of the apps. Verifying previously accepted bytes takes only a lookup.
+    /// What the evidence states, once it is verified to come from the store and to concern one of
+    /// the apps. Verifying previously accepted bytes takes only a lookup.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// What evidence states that has already been accepted because the store was asked about these
-    /// bytes.
+    /// What evidence states that was accepted because the store confirmed these bytes.
     func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
     /// The evidence without its wrapping for transport.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says about itself, whether or not it has been verified. This shows which
-    /// store to ask about it.
+    /// What the evidence says about itself, verified or not. It shows which store to ask.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// How costly it is to verify evidence without its wrapping.
+    /// What is known about the signer, which shows how costly verification will be.
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
@@ -27,10 +25,10 @@ package typealias StoreVerdict = Judgement<[ProvenEvidence], Postponement>
 
 /// Sends requests to a store.
 package protocol StoreClient: Sendable {
-    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or stops trying, within this
-    /// many milliseconds. Without a limit, it does so well before a lease ends.
+    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or gives
+    /// up, within this many milliseconds. Without a limit, it does so well before a lease ends.
     func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
-    /// One page of the store's answer. If no environment is given, the environment that knows the transaction answers.
+    /// One page of the store's answer. Without an environment, the environment that knows the transaction answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer
@@ -77,15 +75,14 @@ extension Intake {
         return adapter.prover
     }
 
-    /// What the evidence states, once it has been verified to come from a store and to concern one
-    /// of the apps.
+    /// What the evidence states, once it is verified to come from a store and to concern one of the apps.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp]
     ) throws(RefusedEvidence) -> ProvenEvidence {
         try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
-    /// What evidence states that the store vouches for.
+    /// What evidence states if the store vouches for it.
     package func read(
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -93,7 +90,7 @@ extension Intake {
             prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: evidenceClock))
     }
 
-    /// Throws for production evidence under a test clock, because such evidence does not count there.
+    /// Throws for production evidence under a test clock, where such evidence does not count.
     private func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
         if proven.environment == .sandbox || takesProduction { return proven }
         throw .productionOnTestClock
@@ -104,12 +101,12 @@ extension Intake {
         try prover(of: raw.kind).bare(raw)
     }
 
-    /// What the evidence says about itself, whether or not it has been verified.
+    /// What the evidence says about itself, verified or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try prover(of: raw.kind).heading(of: raw)
     }
 
-    /// How costly it is to verify the evidence.
+    /// What is known about the evidence's signer, which shows how costly verification will be.
     func standing(of raw: RawEvidence) -> SignerStanding {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
@@ -124,7 +121,7 @@ extension Intake {
         return client.judging(inquiry, within: milliseconds).map { timely($0) }
     }
 
-    /// The verdict, changed to a refusal if it is about production evidence under a test clock.
+    /// The verdict, which becomes a refusal for production evidence under a test clock.
     private func timely(_ verdict: StoreVerdict) -> StoreVerdict {
         let isOfProduction = verdict.belief?.contains { $0.environment == .production } ?? false
         return isOfProduction && !takesProduction ? .refused(.productionOnTestClock) : verdict
@@ -146,6 +143,7 @@ extension RefusedEvidence {
         code: "unrecognized", sentence: "This release does not know the store.")
     fileprivate static let productionOnTestClock = RefusedEvidence(
         code: "production_on_test_clock",
-        sentence: "It is from production, and this database follows a test clock: send it to a "
+        sentence:
+            "The evidence is from production, but this database follows a test clock: send it to a "
             + "service with another database.")
 }

@@ -1,16 +1,17 @@
 package import Core
+import Wording
 
-/// Tests the whole path to the store and back, step by step, and shows which step fails. If a store
-/// does not send test notifications on request, this tests instead what the key may read.
+/// Tests the whole path to the store and back, step by step, and shows which step fails. For a
+/// store that sends no test notifications on request, tests what the key may read.
 package struct StoreCheck: Sendable {
     package enum Step: String, Sendable, CaseIterable {
-        /// There is a key, and it can be decrypted.
+        /// A key exists, and it can be decrypted.
         case key
         /// The store accepts requests signed with the key.
         case token
         /// The store has an address for notifications.
         case address
-        /// The test notification was delivered to that address, and the response was a success.
+        /// The test notification arrived at that address, and the response was a success.
         case arrived
         /// The notification has been verified to come from the store.
         case verified
@@ -30,8 +31,8 @@ package struct StoreCheck: Sendable {
         package let detail: String
     }
 
-    /// The pauses start with the shortest one and double each time, because stores answer only a few such questions per
-    /// hour.
+    /// The pauses double from the shortest to the longest one, because stores answer only a few
+    /// such questions per hour.
     private static let pauses: ClosedRange<Int64> = 3000...12_000
 
     private let intake: Intake
@@ -42,7 +43,7 @@ package struct StoreCheck: Sendable {
         self.pause = pause
     }
 
-    /// The result of each step, including the steps that were not reached.
+    /// The result of each step, including steps that were not reached.
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
@@ -66,8 +67,7 @@ package struct StoreCheck: Sendable {
         return Step.ofSending.completed(results)
     }
 
-    /// Tests what the key may read, one permission at a time, because an accepted key may still
-    /// lack some permissions.
+    /// Tests what the key may read, one permission at a time, because an accepted key may lack some of them.
     private func probe(_ probes: [StoreProbe], of app: StoreApp) -> [Result] {
         var results: [Result] = []
         for probe in probes {
@@ -77,14 +77,14 @@ package struct StoreCheck: Sendable {
                 results.append(.passed(probe.step))
             } catch {
                 switch error {
-                case .unconfigured, .locked, .fault: results = [.failed(.key, error.sentence)]
+                case .unconfigured, .locked, .fault: results = [.failed(.key, error.withRemedy)]
                 case .unauthorized, .denied(_, isKey: true):
-                    results = [.passed(.key), .failed(.token, error.sentence)]
+                    results = [.passed(.key), .failed(.token, error.withRemedy)]
                 case .unavailable where results.isEmpty, .untrusted where results.isEmpty:
-                    results = [.passed(.key), .failed(.token, error.sentence)]
+                    results = [.passed(.key), .failed(.token, error.withRemedy)]
                 default:
                     if results.isEmpty { results = [.passed(.key), .passed(.token)] }
-                    results.append(.failed(probe.step, error.sentence))
+                    results.append(.failed(probe.step, error.withRemedy))
                     continue
                 }
                 break
@@ -93,18 +93,18 @@ package struct StoreCheck: Sendable {
         return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
-    /// The results of the steps that are affected by the trouble of the first call.
+    /// The results of the steps that the first call's trouble affects.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
-        if count >= 4 { return [.failed(.verified, trouble.sentence)] }
-        if count == 3 { return [.failed(.arrived, trouble.sentence)] }
+        if count >= 4 { return [.failed(.verified, trouble.withRemedy)] }
+        if count == 3 { return [.failed(.arrived, trouble.withRemedy)] }
         switch trouble {
-        case .unconfigured, .locked, .fault: return [.failed(.key, trouble.sentence)]
+        case .unconfigured, .locked, .fault: return [.failed(.key, trouble.withRemedy)]
         case .refused(_, _, .noAddress):
-            let cure = profile?.addressCure ?? trouble.sentence
+            let cure = profile?.addressCure ?? trouble.withRemedy
             return [.passed(.key), .passed(.token), .failed(.address, cure)]
-        default: return [.passed(.key), .failed(.token, trouble.sentence)]
+        default: return [.passed(.key), .failed(.token, trouble.withRemedy)]
         }
     }
 
@@ -125,7 +125,7 @@ package struct StoreCheck: Sendable {
                     return
                 }
             } catch {
-                // A temporary fault may pass soon enough.
+                // A temporary fault may pass in time.
                 guard error.isRetryable else { throw error }
                 trouble = error
                 if case .limited(let until) = error {
@@ -133,8 +133,9 @@ package struct StoreCheck: Sendable {
                 }
             }
             if waited >= patience {
-                let ending = "The store had not sent it after \(seconds) s; try again later."
-                results.append(.failed(.arrived, trouble?.sentence ?? ending))
+                let ending =
+                    "The store had not sent the notification after \(seconds) s; try again later."
+                results.append(.failed(.arrived, trouble?.withRemedy ?? ending))
                 return
             }
             wait = min(wait, patience - waited)
@@ -144,7 +145,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// What the store's delivery attempts show about the remaining steps; `nil` if there has been no attempt yet.
+    /// What the store's delivery attempts show about the remaining steps; `nil` without an attempt.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -162,8 +163,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// The test notification and the attempts to deliver it so far. If the store does not know it
-    /// yet, there are none.
+    /// The test notification and the attempts to deliver it. A notification that the store does not know yet has none.
     private func testResult(
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
@@ -181,7 +181,7 @@ package struct StoreCheck: Sendable {
         do throws(RefusedEvidence) {
             let proven = try intake.prove(raw, for: [app.trusted])
             if proven.environment == environment { return .passed(.verified) }
-            return .failed(.verified, "It is from \(proven.environment.rawValue).")
+            return .failed(.verified, "The answer is from \(proven.environment.rawValue).")
         } catch {
             return .failed(.verified, error.sentence)
         }

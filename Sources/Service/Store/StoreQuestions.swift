@@ -26,8 +26,7 @@ package struct StoreQuestions {
         self.asking = asking
     }
 
-    /// Asks the store and records its answer. Nothing is recorded until the whole answer has
-    /// arrived and been verified.
+    /// Asks the store and records its answer. Records nothing until the whole answer has arrived and been verified.
     package func ask(
         _ call: StoreCall, about key: AppKey, of project: ProjectID, in environment: Environment?
     ) throws(StoreQuestionError) -> StoreReport {
@@ -102,7 +101,7 @@ package struct StoreQuestions {
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
-        // Renewal info belongs to the app of the transaction that precedes it.
+        // Renewal info belongs to the app of the transaction before it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         try require(proven, from: environment)
@@ -115,7 +114,7 @@ package struct StoreQuestions {
         if proven.environment != environment {
             throw RefusedEvidence(
                 code: "foreign_environment",
-                sentence: "It is from \(proven.environment.rawValue).")
+                sentence: "The answer is from \(proven.environment.rawValue).")
         }
     }
 
@@ -157,8 +156,8 @@ package struct StoreQuestions {
         } ?? false
     }
 
-    /// Records an answer. The store signs each answer anew. With `onlyNews`, a later answer with the same content is
-    /// not recorded.
+    /// Records an answer. The store signs each answer anew. With `onlyNews`, a later answer with
+    /// the same content is not recorded.
     func record(
         _ pieces: [ProvenPiece], of project: ProjectID, onlyNews: Bool
     ) throws(StoreQuestionError) -> [StoreReport.Item] {
@@ -181,7 +180,7 @@ package struct StoreQuestions {
         return items
     }
 
-    /// Records the new statements in an answer. Returns whether there were any new ones.
+    /// Records an answer's new statements. Returns whether there were any.
     func recordNews(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> Bool {
@@ -208,7 +207,7 @@ package struct StoreQuestions {
 }
 
 extension IntakeResult {
-    /// The same result, but for statements that had already been recorded.
+    /// The same result, but for statements that were already recorded.
     fileprivate var asKnown: IntakeResult {
         IntakeResult(
             purchase: purchase, transaction: transaction,
@@ -219,7 +218,7 @@ extension IntakeResult {
 
 /// Evidence from an answer, and what it states. A transaction is followed by its renewal.
 struct ProvenPiece {
-    /// `nil` if there is no signed evidence.
+    /// `nil` if the answer has no signed evidence.
     let raw: RawEvidence?
     var proven: [ProvenEvidence]
 }
@@ -244,7 +243,7 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Whether one of the transactions has that id, or was made by the store account with that id.
+    /// Whether one of the transactions has that id, or the store account with that id made it.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
@@ -277,7 +276,7 @@ package struct StoreReport: Sendable {
     }
     package let environment: Environment
     package let remark: StoreRemark
-    /// One item for each purchase about which signed evidence states something, and for each notification.
+    /// One item for each purchase that signed evidence is about, and one for each notification.
     package let items: [Item]
 }
 
@@ -303,7 +302,7 @@ extension Submissions {
         try recording(fromStore: proven, of: project, onlyNews: onlyNews).results
     }
 
-    /// Does the same, and also returns whether the evidence had already been recorded.
+    /// Records the evidence, and returns whether it was already recorded.
     fileprivate func recording(
         fromStore proven: [ProvenEvidence], of project: ProjectID, onlyNews: Bool = false
     ) throws(CommandError) -> (results: [IntakeResult], isRepetition: Bool) {

@@ -52,8 +52,7 @@ package struct Trails: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching entries. A page may have fewer entries or none, even if another page
-    /// follows it.
+    /// Up to `limit` matching entries. A page may have fewer entries or none, even if another page follows.
     package func list(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int
     ) throws(CommandError) -> TrailAnswer {
@@ -70,8 +69,7 @@ package struct Trails: Sendable {
         var all =
             found.acts.map(TrailEntry.act) + refused.map(TrailEntry.refusal)
         all.sort { $0.place.precedes($1.place) }
-        // Acts beyond this position have not been examined. Some of them may be newer than the
-        // older refusals.
+        // Acts beyond this position were not examined. Some of them may be newer than the older refusals.
         let isCutOff = found.acts.count <= limit && found.lookedUntil != nil
         if isCutOff, let end = found.lookedUntil {
             all = all.filter { $0.place.precedes(end) || $0.place == end }

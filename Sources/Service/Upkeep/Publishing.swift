@@ -7,7 +7,7 @@ package struct Publication: Hashable, Sendable {
     package var notices = 0
     /// The next instant at which something is known to be due.
     package var next: Instant?
-    /// Why some changes could not be published. All other changes were.
+    /// Why some changes could not be published. All other changes were published.
     package var fault: Fault?
 
     package init(customers: Int = 0, notices: Int = 0) {
@@ -26,8 +26,8 @@ package struct Publication: Hashable, Sendable {
 
 /// Publishes the changes that the clock has caused.
 ///
-/// Several instances may do this at the same time. Each boundary is published only once. A shard
-/// that cannot be written, or a customer with unreadable events, does not delay others.
+/// Several instances may publish at the same time. Each boundary is published only once. A shard that cannot be
+/// written, or a customer with unreadable events, does not delay others.
 package struct Publishing: Sendable {
     /// The maximum number of customers of a shard that are listed at once.
     private static let limit = 100_000
@@ -51,7 +51,7 @@ package struct Publishing: Sendable {
                 try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
-                // A shard that another session has locked is left for the next check. Commands that
+                // A shard that another session has locked waits for the next check. Commands that
                 // wait for the shard show whether it stays locked.
                 if error != .busy { publication.fault = publication.fault ?? error }
             }

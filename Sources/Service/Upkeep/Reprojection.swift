@@ -1,10 +1,10 @@
 package import Core
 
-/// Brings customers up to date with a new catalog: rewrites their rows, publishes the access that
-/// the catalog gave or removed, and credits purchases that were waiting for one of its products.
+/// Brings customers up to date with a new catalog: rewrites their rows, publishes the access that the catalog gave or
+/// removed, and credits purchases that waited for one of its products.
 ///
-/// If a run ends early or fails, the next one continues. A fault in one customer, shard or project
-/// does not prevent the others from being projected.
+/// If a run ends early or fails, the next one continues. A fault in one customer, shard or project does not keep the
+/// others from being projected.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -55,8 +55,8 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // The cause is unique each time, because a customer must be projected again if the
-        // customer's rows fall behind the catalog again.
+        // The cause is unique each time, because a customer whose rows fall behind the catalog
+        // again must be projected again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

@@ -1,14 +1,14 @@
 package import Core
+import Wording
 
 /// Finds customers with due work that no call requests, and does the work.
 package protocol UpkeepPort: Sendable {
-    /// Decides commands with a lower priority than everything that clients are waiting for. The
-    /// commands of a shard are decided together and in order. The results of a rehearsal are rolled
-    /// back.
+    /// Decides commands with a lower priority than everything that clients wait for. The commands
+    /// of a shard are decided together and in order. The results of a rehearsal are rolled back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
-    /// The next due instant of each shard that has due work.
+    /// The next due instant of each shard with due work.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
     /// The customers with due work in a shard, or in one project's part of it, most overdue first.
     func dueCustomers(
@@ -16,8 +16,7 @@ package protocol UpkeepPort: Sendable {
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// The shard's customers whose rows follow an older catalog. After the first page has been
-    /// read, no further customers are added.
+    /// The shard's customers whose rows follow an older catalog. After the first page, no further customers are added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
@@ -56,7 +55,7 @@ extension CommandError {
     fileprivate var asFault: Fault {
         switch self {
         case .fault(let fault): fault
-        case .refused(let refusal): .broken(refusal.sentence)
+        case .refused(let refusal): .broken(refusal.withRemedy)
         }
     }
 }

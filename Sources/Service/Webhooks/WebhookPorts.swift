@@ -2,8 +2,7 @@ package import Core
 
 /// Stores the signing keys and headers of webhooks.
 package protocol WebhookKeeper: Sendable {
-    /// Creates a webhook's first key. Returns `nil` if the call is a repetition and the key has
-    /// been replaced in the meantime.
+    /// Creates a webhook's first key. Returns `nil` if the call is a repetition and the key has since been replaced.
     func open(
         _ name: WebhookName, _ headers: [WebhookHeader], version: Int64, from cursor: String
     ) throws(CommandError) -> WebhookKeys?
@@ -21,7 +20,7 @@ package protocol WebhookKeeper: Sendable {
     func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
 }
 
-/// Stores the data about webhooks that is not part of their settings.
+/// Stores the data about webhooks besides their settings.
 package protocol WebhookRecords: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?

@@ -1,12 +1,12 @@
 package import Core
 import Synchronization
 
-/// The webhooks of all projects, as found in the log and kept in memory.
+/// The webhooks of all projects, as the log records them, kept in memory.
 package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
     private let heard: Heard
 
-    /// Projects whose webhooks became known before the secrets of these webhooks were stored.
+    /// Projects whose webhooks became known before their secrets were stored.
     private final class Heard: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }

@@ -7,7 +7,7 @@ package struct WebhookAnswer: Hashable, Sendable {
     package let standing: WebhookStanding?
     package let keys: WebhookKeys?
 
-    /// A webhook whose creation was interrupted does not receive anything until its secrets exist.
+    /// A webhook whose creation was interrupted receives nothing until its secrets exist.
     package var state: WebhookStanding.State {
         standing?.state(of: webhook) ?? (webhook.isPaused ? .paused : .parked)
     }
@@ -67,7 +67,7 @@ package struct Webhooks: Sendable {
             let cursor = try source.cursor(of: project, at: start)
             let headers = rest.headers ?? []
             var rest = rest
-            // If the installation's key has been lost, this fails before anything is recorded.
+            // If the installation's key is lost, this fails before anything is recorded.
             rest.headers = headers
             let arguments = [url.text, environment.rawValue, start.text]
             let cause = secrets.cause(
@@ -186,8 +186,7 @@ package struct Webhooks: Sendable {
         try source.test(try webhook(id, of: project), of: project, type: type)
     }
 
-    /// Sends events again. The same idempotency key always refers to the same replay, and cannot be
-    /// used for a different one.
+    /// Sends events again. The same idempotency key always refers to the same replay, and works for no other.
     package func replay(
         _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
     ) throws(CommandError) -> ReplayID {
@@ -254,7 +253,9 @@ package struct Webhooks: Sendable {
         Wish(command) { outcome throws(CommandError) in
             var webhook = id.flatMap { outcome.state.project?.webhook($0) }
             if case .webhookSet(let set)? = outcome.events.last?.event { webhook = set }
-            guard let webhook else { throw .fault(.broken("setting a webhook left none")) }
+            guard let webhook else {
+                throw .fault(.broken("setting a webhook returned no webhook"))
+            }
             return SetWebhook(
                 name: WebhookName(project, webhook.id), webhook: webhook,
                 version: outcome.events.last?.version ?? outcome.state.version,

@@ -13,12 +13,13 @@ let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
     path: ["backup"],
-    summary: "Backs up everything that Deed knows into a folder, while services keep running.",
+    summary: "Backs up all of Deed's data to a folder while services keep running.",
     options: [
         .value(
-            "out", "FOLDER", "the folder for backups, each in a folder of its own", isRequired: true
+            "out", "FOLDER", "the folder for backups; each backup gets a subfolder",
+            isRequired: true
         ),
-        .value("keep", "COUNT", "keep this many complete backups, and remove older ones"),
+        .value("keep", "COUNT", "keep this many complete backups and remove older ones"),
         .backupJobs, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup --out /var/backups/deed --keep 14"
@@ -28,7 +29,9 @@ private let backupCommand = CommandSpec(
     let settings = Settings(invocation)
     let out = invocation["out"] ?? ""
     if settings.databaseURL == nil, BackupPlace.isInside(out, settings.dataFolder) {
-        throw .usage("--out is inside the data folder, with which it would be lost; name another")
+        throw .usage(
+            "--out is inside the data folder, so the backup could be lost with it; name another folder"
+        )
     }
     let place = try BackupPlace(making: out)
     let lock = try place.lock()
@@ -50,14 +53,14 @@ private let backupCommand = CommandSpec(
             + "(\(bytesText(backup.manifest.bytes))).\n"
             + (others == 0
                 ? ""
-                : "\(others) other backups there are unreadable or of another log, and were left alone.\n")
-            + "The installation's key is not in it: keep \(invocation.secretKeyFile.path) elsewhere.\n"
-            + "Try it with: deed backup check \(shellWord(backup.folder))")
+                : "\(others) other backups there are unreadable or belong to another log; they were left alone.\n")
+            + "The backup does not contain the installation's key: keep a copy of \(invocation.secretKeyFile.path) elsewhere.\n"
+            + "Test the backup with: deed backup check \(shellWord(backup.folder))")
 }
 
 extension Option {
     static let backupJobs = value(
-        "jobs", "COUNT", "tables that are read or written at the same time, up to 64 (2)")
+        "jobs", "COUNT", "how many tables to read or write at the same time, up to 64 (2)")
 }
 
 extension Invocation {
@@ -74,7 +77,7 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        // Upgrades begin with a backup, at a time when the new release is already installed.
+        // An upgrade begins with a backup, after the new release has been installed.
         if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
@@ -101,7 +104,7 @@ extension Invocation {
                 "--exclude-table-data=deed.kept_states",
                 "--file=\(draft)/dump",
             ])
-        if dumped.status != 0 { throw .fault("pg_dump failed. It says: \(dumped.output)") }
+        if dumped.status != 0 { throw .fault("pg_dump failed: \(dumped.output)") }
         try replaceFile(
             "\(draft)/roles.sql", with: snapshot.roles.map { "\($0);\n" }.joined())
         try replaceFile(
@@ -124,13 +127,14 @@ extension Invocation {
     }
 }
 
-/// Throws unless the given number of bytes is free in the folder.
+/// Throws unless the folder's disk has this many free bytes.
 func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
     guard let free = freeBytes(in: folder), free < bytes else { return }
     throw .refused(
         code: "too_little_room",
         sentence:
-            "\(bytesText(free)) are free in \(folder), and about \(bytesText(bytes)) are needed.")
+            "\(folder) has only \(bytesText(free)) free, and about \(bytesText(bytes)) are needed; free some space."
+    )
 }
 
 /// A database in the form that PostgreSQL's programs need. The password is not passed in arguments.
@@ -139,7 +143,7 @@ struct Source {
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // A password is removed only if it comes before the host. Removing one elsewhere would leave an empty password.
+        // Only a password before the host is removed. Removing one elsewhere would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

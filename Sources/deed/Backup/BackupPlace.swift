@@ -25,7 +25,7 @@ struct BackupPlace {
         }
     }
 
-    /// Locks out other processes while this one writes.
+    /// Locks out other processes while this process writes.
     func lock() throws(CommandEnd) -> FileLock {
         guard let lock = FileLock("\(path)/.lock") else {
             throw .fault("\(path)/.lock cannot be opened")
@@ -33,12 +33,12 @@ struct BackupPlace {
         if !lock.tryExclusive() {
             throw .refused(
                 code: "backup_running",
-                sentence: "Another backup is being written into \(path) now.")
+                sentence: "Another backup is being written to \(path); wait until it is done.")
         }
         return lock
     }
 
-    /// Creates a new folder under an unused name, and removes what killed processes have left behind.
+    /// Creates a new folder under an unused name, and removes what killed processes have left.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
@@ -69,8 +69,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes all but the newest `count` backups of this log. Backups of other logs are left alone. Returns the number
-    /// of removed backups and the number that belong to other logs.
+    /// Removes all but the newest `count` backups of this log. Leaves backups of other logs alone.
+    /// Returns the number of removed backups and the number that belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -83,8 +83,8 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws unless the newest backup belongs to this log. Without this check, an empty database that replaced a lost
-    /// one would be backed up every night without anyone noticing.
+    /// Throws unless the newest backup belongs to this log. Without this check, an empty database
+    /// in place of a lost one would be backed up every night, and the loss would go unnoticed.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
@@ -101,8 +101,8 @@ struct BackupPlace {
         throw .refused(
             code: "backup_of_another",
             sentence:
-                "\(last) holds \(manifest.events) events with which the \(events) of this database do not "
-                + "begin. \(advice)")
+                "\(last) holds \(manifest.events) events, and the \(events) events of this database do not "
+                + "begin with them. \(advice)")
     }
 
     static func isInside(_ path: String, _ folder: String) -> Bool {
@@ -113,7 +113,7 @@ struct BackupPlace {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
-    /// Renames the folder first, so that a half-removed backup does not look complete.
+    /// Removes a backup. Renames its folder first, so that a half-removed backup does not look complete.
     private func remove(_ folder: String) throws(CommandEnd) {
         let doomed = "\(path)/\(BackupPlace.unfinished)gone-\(getpid())"
         _ = rename(folder, doomed)
@@ -124,7 +124,7 @@ struct BackupPlace {
         }
     }
 
-    /// The backup at this path. If the path is a folder of backups, the newest one together with its predecessor.
+    /// The backup at this path. For a folder of backups, the newest one together with its predecessor.
     static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
         let path = absolutePath(path)
         if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }
@@ -135,22 +135,25 @@ struct BackupPlace {
             let isFile = errno == ENOTDIR
             throw missing(
                 isFile
-                    ? "is a file, and a backup is a folder."
+                    ? "is a file, but a backup is a folder."
                     : "cannot be read: \(String(cString: strerror(errno)))")
         }
         closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         if names.contains("dump") {
-            throw missing("lacks \(Manifest.name), so it is not a complete backup; use another.")
+            throw missing(
+                "lacks \(Manifest.name), so it is not a complete backup; use another backup.")
         }
         let named = names.filter { $0.hasPrefix(prefix) }.sorted()
         if let closed = named.first(where: { access("\(path)/\($0)", R_OK | X_OK) != 0 }) {
             throw missing(
-                "has the backup \(closed), which this user may not read; run this as its owner.")
+                "contains the backup \(closed), which this user may not read; run the command as the backup's owner."
+            )
         }
         let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
         guard let last = whole.last else {
-            throw missing("holds no complete backup; their folders are named \(prefix)…")
+            throw missing(
+                "contains no complete backup; the name of a backup's folder begins with \(prefix)")
         }
         return ("\(path)/\(last)", whole.dropLast().last.map { "\(path)/\($0)" })
     }

@@ -12,7 +12,7 @@ let checkBackupCommand = CommandSpec(
     summary: "Tests a backup: restores it into a temporary PostgreSQL, audits it, and removes it.",
     positionals: [Positional(name: "FOLDER", help: "a backup, or the folder that holds backups")],
     options: [
-        .value("scratch", "FOLDER", "where to put the trial's database, on disk (/var/tmp)"),
+        .value("scratch", "FOLDER", "the folder for the temporary database, on disk (/var/tmp)"),
         .backupJobs, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed backup check /var/backups/deed"
@@ -46,8 +46,7 @@ let checkBackupCommand = CommandSpec(
             + "events, their evidence and all rows are proven.")
 }
 
-/// A folder that PostgreSQL's user can enter. This also stops and removes trial databases that killed commands left
-/// behind.
+/// A folder that PostgreSQL's user can enter. Also stops and removes trial databases that killed commands have left.
 private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
     for name in names where name.hasPrefix("deed-trial.") {
@@ -86,7 +85,8 @@ private func audit(_ folder: String, _ invocation: Invocation) throws(CommandEnd
         [program, "audit", "--evidence", "--projections", "--data-dir", folder] + roots)
     if audited.status != 0 {
         throw .refused(
-            code: "backup_unsound", sentence: "The restored copy fails its audit: \(audited.output)"
+            code: "backup_unsound",
+            sentence: "The restored copy failed its audit: \(audited.output)"
         )
     }
 }

@@ -84,8 +84,8 @@ struct Manifest {
         .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
     }
 
-    /// Reads a backup's manifest, checks that it was signed with one of the keys, and compares every file with it.
-    /// Nothing else in the backup may be used before this.
+    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file
+    /// with it. Nothing else in the backup may be used before this.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         try self.init(readIn: folder, keys)
         let found = try Manifest.files(in: folder)
@@ -96,11 +96,11 @@ struct Manifest {
                     ? "\(file.name) was changed." : "\(file.name) is missing.")
         }
         if let other = found.first(where: { !files.contains($0) }) {
-            throw Manifest.damaged(folder, "\(other.name) is not part of it.")
+            throw Manifest.damaged(folder, "\(other.name) is not part of the backup.")
         }
     }
 
-    /// Reads only the manifest, and checks that it was signed with one of the keys.
+    /// Reads only the manifest, and checks that one of the keys signed it.
     init(readIn folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         let path = "\(folder)/\(Manifest.name)"
         guard let json = try? JSON.read(readWhole(path)),
@@ -125,12 +125,13 @@ struct Manifest {
         guard keys.contains(where: { self.signature(of: content, $0) == signature }) else {
             throw Manifest.damaged(
                 folder,
-                "its manifest is not signed with this installation's key. It was changed, or another "
-                    + "installation made it: give the key that was used with --secret-key-file.")
+                "its manifest is not signed with this installation's key. If another installation made the "
+                    + "backup, give that installation's key with --secret-key-file; otherwise, the manifest was changed."
+            )
         }
     }
 
-    /// Whether a log that ends at these marks can be a continuation of the backup's log.
+    /// Whether a log that ends at these marks can continue the backup's log.
     func isContinued(by later: [ShardMark]) -> Bool {
         marks.allSatisfy { mark in
             guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
@@ -151,7 +152,7 @@ struct Manifest {
     }
 }
 
-/// Reads a text file of any size. A manifest of many tables exceeds the limit for files written by people.
+/// Reads a text file of any size. A manifest of many tables exceeds the limit for files that people write.
 private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
     try readStart(of: path, limit: 64 << 20)
 }

@@ -5,6 +5,7 @@ import Foundation
 import JSON
 import Ledger
 import PrivatePostgres
+import Wording
 
 let restoreCommand = CommandSpec(
     path: ["restore"],
@@ -25,7 +26,7 @@ let restoreCommand = CommandSpec(
             throw .refused(
                 code: "database_not_empty",
                 sentence:
-                    "\(settings.dataFolder) holds a database already; give a new folder with --data-dir."
+                    "\(settings.dataFolder) already holds a database; give a new folder with --data-dir."
             )
         }
         var parent = URL(fileURLWithPath: settings.dataFolder).standardizedFileURL
@@ -41,39 +42,42 @@ let restoreCommand = CommandSpec(
     let accept =
         "deed accept-log --reason 'the backup of \(restoring.manifest.madeAt.text) was restored'\(flag)"
     let told =
-        lacking.map { "\($0.sentence)\nIf that is lost for good, say so once: \(accept)" }
+        lacking.map {
+            "\($0.withRemedy)\nIf those events are lost for good, accept the loss once with: \(accept)"
+        }
         ?? (isRemembered
-            ? "This machine has seen nothing that the backup lacks."
-            : "This machine remembers nothing of the log, so it cannot tell what was written after the backup. If "
-                + "instances elsewhere refuse the database, say once: \(accept)")
+            ? "The backup contains everything that this machine has seen."
+            : "This machine has no record of the log, so it cannot tell what was written after the backup. If "
+                + "other instances refuse the database, run once: \(accept)")
     invocation.show(
         [
             "backup": .string(restoring.folder), "made_at": .string(restoring.manifest.madeAt.text),
-            "events": .integer(restoring.manifest.events), "lacking": .optional(lacking?.sentence),
+            "events": .integer(restoring.manifest.events),
+            "lacking": .optional(lacking?.withRemedy),
             "remembered": .bool(isRemembered), "accept": .string(accept),
         ],
         text:
-            "\(restoring.manifest.events) events of \(restoring.manifest.madeAt.text) are restored, and the "
+            "\(restoring.manifest.events) events as of \(restoring.manifest.madeAt.text) are restored, and the hash "
             + "chain proves them.\n"
             + (restoring.isOlder
-                ? "The schema was brought from migration \(restoring.manifest.migration) to this release's.\n"
+                ? "The schema was migrated from \(restoring.manifest.migration) to this release's version.\n"
                 : "")
             + "\(told)\n"
-            + "Erasures since then are not in it. Repeat them from the lists that are kept apart: "
+            + "The backup does not include later erasures. Repeat them from your separate lists: "
             + "deed customer erase --again FILE --yes\(flag)\nThen: deed audit --evidence --projections\(flag)"
     )
 }
 
-/// Removes what an interrupted restore has left behind.
+/// Removes what an interrupted restore has left.
 private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
     guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
         throw .refused(
             code: "restore_running",
-            sentence: "Another restore fills \(folder) now; wait for it, or end it.")
+            sentence: "Another restore is writing to \(folder); wait until it is done, or stop it.")
     }
     endPostgres(in: folder)
     let removed = runProgram(["/bin/rm", "-rf", "\(folder)/postgres"])
     if removed.status != 0 {
-        throw .fault("\(folder)/postgres cannot be removed. rm says: \(removed.output)")
+        throw .fault("\(folder)/postgres cannot be removed: \(removed.output)")
     }
 }

@@ -17,7 +17,7 @@ struct Restoring {
     let manifest: Manifest
     let jobs: Int
 
-    /// Whether the schema has to be migrated to this release.
+    /// Whether the schema must be migrated to this release.
     var isOlder: Bool { manifest.migration < Schema.needed }
 
     /// Throws unless the backup is complete, comes from this installation, and is not newer than this
@@ -30,26 +30,26 @@ struct Restoring {
             throw .refused(
                 code: "backup_key_missing",
                 sentence:
-                    "A backup is proven with the key of the installation that made it, and \(key) "
+                    "A backup is verified with the key of the installation that made it, but \(key) "
                     + "does not exist: give a copy of that key with --secret-key-file.")
         }
         do throws(CommandEnd) {
             manifest = try Manifest(of: folder, invocation.secretKeys())
         } catch {
             guard case .refused(let code, let sentence) = error, let older else { throw error }
-            throw .refused(code: code, sentence: "\(sentence) The one before it is \(older).")
+            throw .refused(code: code, sentence: "\(sentence) The previous backup is \(older).")
         }
         jobs = try invocation.integer("jobs", in: 1...64) ?? 2
         if manifest.migration > Schema.needed {
             throw .refused(
                 code: "backup_newer",
                 sentence:
-                    "\(folder) has a schema at migration \(manifest.migration), and this release knows "
+                    "\(folder) has a schema at migration \(manifest.migration), but this release knows only "
                     + "\(Schema.needed); use deed \(manifest.program) or newer.")
         }
     }
 
-    /// Throws unless the database is empty and the login may fill it. Does not change anything.
+    /// Throws unless the database is empty and the login may fill it. Changes nothing.
     func requireEmpty(_ database: Database) throws(CommandEnd) -> RestoreTarget {
         let found = try attempt { () throws(LedgerError) in
             try RestoreTarget.of(database.connection(role: nil))
@@ -59,8 +59,8 @@ struct Restoring {
             throw .refused(
                 code: "database_not_empty",
                 sentence:
-                    "The database already has a schema deed, which a restore would have to overwrite. "
-                    + "Give another, empty database.")
+                    "The database already has a schema named deed, which a restore would overwrite. "
+                    + "Give an empty database.")
         }
         if !found.mayCreate {
             throw .refused(
@@ -73,7 +73,7 @@ struct Restoring {
             throw .refused(
                 code: "login_not_allowed",
                 sentence:
-                    "The role deed_service is missing, and the login \(found.login) may not make it. "
+                    "The role deed_service is missing, and the login \(found.login) may not create it. "
                     + "Have an administrator run the statements of \(folder)/roles.sql, and then: "
                     + Restoring.admission(of: found.login))
         }
@@ -81,21 +81,23 @@ struct Restoring {
             throw .refused(
                 code: "login_not_allowed",
                 sentence:
-                    "The login \(found.login) may not act as deed_service, without which the restored log cannot be "
-                    + "proven. Have an administrator run: \(Restoring.admission(of: found.login))")
+                    "The login \(found.login) may not act as deed_service, so the restored log cannot be "
+                    + "verified. Have an administrator run: \(Restoring.admission(of: found.login))"
+            )
         }
         if found.encoding != "UTF8" {
             throw .refused(
                 code: "encoding_wrong",
                 sentence:
-                    "The database stores text as \(found.encoding); make one with the encoding UTF8."
+                    "The database stores text as \(found.encoding); create one with the encoding UTF8."
             )
         }
         if found.version / 10_000 < manifest.postgres {
             throw .refused(
                 code: "postgres_older",
-                sentence: "The dump is from PostgreSQL \(manifest.postgres), and the server is "
-                    + "\(found.version / 10_000): use one that is at least as new.")
+                sentence:
+                    "The dump is from PostgreSQL \(manifest.postgres), but the server has version "
+                    + "\(found.version / 10_000); use a server that is at least as new.")
         }
         return found
     }
@@ -119,8 +121,8 @@ struct Restoring {
                 ])
             if restored.status != 0 {
                 throw .fault(
-                    "pg_restore failed, and the database is not complete: drop its schema deed before the next "
-                        + "try. It says: \(restored.output)")
+                    "pg_restore failed, so the database is incomplete. Drop its schema deed before you try "
+                        + "again. The output was: \(restored.output)")
             }
         }
         if isOlder {
@@ -158,7 +160,7 @@ struct Restoring {
         "grant deed_service to \"\(login.replacing("\"", with: "\"\""))\""
     }
 
-    /// Checks that each shard ends where the manifest says. The chain then vouches for everything before that.
+    /// Checks that each shard ends where the manifest says. The chain then vouches for everything before that end.
     private func prove(_ database: Database) throws(CommandEnd) {
         let settings = database.connection(role: nil)
         let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
@@ -200,7 +202,7 @@ struct Restoring {
         else {
             throw .refused(
                 code: "backup_incomplete",
-                sentence: "Shard \(shard.number) does not end as the backup's manifest says.")
+                sentence: "Shard \(shard.number) does not end where the backup's manifest says.")
         }
         // With a mark, the audit does not compare customers' rows with their events. That comparison would read
         // everything a second time, and is left to `deed audit`.
@@ -209,7 +211,8 @@ struct Restoring {
         }
         if !audit.findings.isEmpty {
             throw .refused(
-                code: "log_altered", sentence: "The restored log is not whole; see: deed audit")
+                code: "log_altered",
+                sentence: "The restored log is damaged; for details, run: deed audit")
         }
     }
 
@@ -229,7 +232,7 @@ struct Restoring {
             let listed = programs.run(
                 "pg_restore", ["--list", "--file=\(file)", "\(folder)/dump"])
             if listed.status != 0 {
-                throw .fault("pg_restore cannot read the dump. It says: \(listed.output)")
+                throw .fault("pg_restore cannot read the dump: \(listed.output)")
             }
             let lines = String(decoding: try readStart(of: file, limit: 16 << 20), as: UTF8.self)
                 .split(separator: "\n").filter { !$0.hasPrefix(";") }

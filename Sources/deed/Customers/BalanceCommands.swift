@@ -25,7 +25,7 @@ let adjustCommand = CommandSpec(
         try invocation.fulfil(adjusting, on: terms, useCases) { moved in
             (
                 moved.json(of: stream),
-                "\(stream.customer) has \(moved.balance) \(wish.currency) now."
+                "\(stream.customer) now has \(moved.balance) \(wish.currency)."
             )
         }
     }
@@ -33,11 +33,11 @@ let adjustCommand = CommandSpec(
 
 let listBalancesCommand = CommandSpec(
     path: ["customer", "balances"],
-    summary: "Shows what a customer has of each currency, or how one balance moved.",
+    summary: "Shows a customer's balances, or the movements of one balance.",
     positionals: [customerPositional],
     options: [
-        .value("currency", "ID", "how this balance moved, oldest first"),
-        .value("after", "VERSION", "only what came after this version of the stream"),
+        .value("currency", "ID", "show the movements of this balance, oldest first"),
+        .value("after", "VERSION", "only movements after this version of the customer"),
         .value("limit", "COUNT", "at most this many movements (default: 100)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer balances u1 --currency coins"
@@ -47,7 +47,7 @@ let listBalancesCommand = CommandSpec(
     let after = try invocation.integer("after", in: 0...Int.max)
     let limit = try invocation.integer("limit", in: 1...100_000)
     if currency == nil, after != nil || limit != nil {
-        throw invocation.usage("--after and --limit go together with --currency")
+        throw invocation.usage("--after and --limit need --currency")
     }
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
         guard let currency else {
@@ -98,7 +98,7 @@ extension MovementsAnswer {
             return
                 "\"\(stream.customer)\" has no \"\(currency)\" history in \(stream.environment)."
         }
-        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        let more = next.map { ["There is more; continue with: --after \($0)"] } ?? []
         return (movements.map(\.line) + more).joined(separator: "\n")
     }
 }

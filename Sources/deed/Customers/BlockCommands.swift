@@ -6,13 +6,13 @@ import Service
 let blockCommands = [blockCommand, unblockCommand]
 
 private let purchaseOfCustomer: [Option] = [
-    .value("customer", "ID", "who holds it", isRequired: true),
+    .value("customer", "ID", "the customer who holds the purchase", isRequired: true),
     .value("purchase", "ID", "the purchase, as in apple:2000000123", isRequired: true),
 ]
 
 private let blockCommand = CommandSpec(
     path: ["block"],
-    summary: "Blocks a purchase: it gives nothing, whatever the store says.",
+    summary: "Blocks a purchase, which then gives nothing, whatever the store says.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:

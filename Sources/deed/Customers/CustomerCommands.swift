@@ -22,7 +22,7 @@ private let showCustomerCommand = CommandSpec(
     positionals: [customerPositional],
     options: [
         .value("at", "INSTANT", "the instant to ask about (default: now)"),
-        .value("known", "INSTANT", "as recorded by then (default: now)"),
+        .value("known", "INSTANT", "only what was recorded by this instant (default: now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer show u1 --at 2026-12-24T18:00:00Z"
 ) { invocation throws(CommandEnd) in
@@ -39,7 +39,7 @@ private let listEventsCommand = CommandSpec(
     path: ["customer", "events"], summary: "Shows what happened to a customer, oldest first.",
     positionals: [customerPositional],
     options: [
-        .value("after", "VERSION", "only what came after this version of the stream"),
+        .value("after", "VERSION", "only events after this version of the customer"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer events u1 --limit 20"
@@ -64,7 +64,7 @@ extension EventsAnswer {
                 + "by \(entry.recorded.actor)\(name(of: entry.recorded.actor))   "
                 + (entry.isErased ? "erased" : entry.payload)
         }
-        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        let more = next.map { ["There is more; continue with: --after \($0)"] } ?? []
         return (lines + more).joined(separator: "\n")
     }
 

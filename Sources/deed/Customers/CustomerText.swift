@@ -7,12 +7,12 @@ extension CustomerAnswer {
         let stream = entitlements.stream
         let customer = view.customer
         if customer.version == 0, view.sandbox == nil || customer == CustomerState() {
-            return "Nothing was ever recorded about a customer \"\(stream.customer)\" in "
-                + "\(stream.environment) of the project \"\(stream.project)\"; check that id, "
-                + "--environment and --project are right."
+            return "Nothing was ever recorded about the customer \"\(stream.customer)\" in "
+                + "\(stream.environment) of the project \"\(stream.project)\"; check the id, "
+                + "--environment and --project."
         }
         if let whole = customer.mergedInto {
-            return "\(stream.customer) is a part of \(whole) now; see: deed customer show \(whole)"
+            return "\(stream.customer) is now part of \(whole); see: deed customer show \(whole)"
         }
         let at = entitlements.entitlements.at
         let balances = customer.balances.lines + (view.sandboxBalances?.sandboxLines ?? [])
@@ -75,7 +75,7 @@ extension Purchase {
 extension Grant {
     fileprivate func line(_ bounds: GrantBounds) -> String {
         let end = bounds.end.map { "until \($0.text)" } ?? "with no end"
-        let start = bounds.start.map { "since \($0.text)" } ?? "after what has no end"
+        let start = bounds.start.map { "since \($0.text)" } ?? "after access that has no end"
         let fate = revocation.map { "   revoked at \($0.at.text)" } ?? ""
         let ticket = given.ticket.map { "   ticket \($0)" } ?? ""
         return "\(id)   \(given.entitlement)   \(start), \(end)\(fate)   "

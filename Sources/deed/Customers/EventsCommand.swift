@@ -4,21 +4,23 @@ import Commands
 import Core
 import Feed
 import JSON
+import Wording
 
 let eventsCommand = CommandSpec(
-    path: ["events"], summary: "Follows what happens to all customers of a project.",
+    path: ["events"], summary: "Follows the events of all customers of a project.",
     options: [
         .value(
             "after", "CURSOR",
             "continue from an earlier call's cursor, or \"end\" for the log's present end"),
-        .value("since", "INSTANT", "begin with the first event that was recorded then or later"),
-        .value("types", "LIST", "only these, such as purchase.made,grant.*,entitlement.ended"),
-        .value("customer", "ID", "only of this customer"),
+        .value("since", "INSTANT", "begin with the first event recorded at this instant or later"),
+        .value(
+            "types", "LIST", "only these types, such as purchase.made,grant.*,entitlement.ended"),
+        .value("customer", "ID", "only events of this customer"),
         .value("limit", "COUNT", "at most this many (default: 100; with --follow, no limit)"),
         .flag("no-access", "leave out what each event changed, which is faster"),
         .flag(
             "follow",
-            "continue until interrupted; the place is not stored, so programs use GET /v1/events"
+            "continue until interrupted; the position is not stored, so programs should use GET /v1/events"
         ),
         .environment, .project,
     ] + Option.database,
@@ -39,7 +41,7 @@ let eventsCommand = CommandSpec(
                     : item.line.withVisibleControls)
         }
         let cursor = next.text(for: question.project)
-        invocation.show(["next": .string(cursor)], text: "Go on with: --after \(cursor)")
+        invocation.show(["next": .string(cursor)], text: "Continue with: --after \(cursor)")
     }
 }
 
@@ -66,7 +68,7 @@ private struct EventsCourse {
         while true {
             question.limit = min(Int(FeedQuestion.limits.upperBound), left)
             if let page = try page(of: feed) {
-                if isInTrouble { printError("The database answers again.") }
+                if isInTrouble { printError("The database can be reached again.") }
                 isInTrouble = false
                 page.items.forEach(show)
                 left -= page.items.count
@@ -94,20 +96,20 @@ private struct EventsCourse {
             case .fault(let fault):
                 guard case .cursor(let cursor) = question.start else { throw CommandEnd(fault) }
                 guard isFollowing, fault == .busy || fault == .unavailable else {
-                    printError("Go on with: --after \(cursor.text(for: question.project))")
+                    printError("Continue with: --after \(cursor.text(for: question.project))")
                     throw CommandEnd(fault)
                 }
-                if !isInTrouble { printError("\(fault.sentence) Deed keeps trying.") }
+                if !isInTrouble { printError("\(fault.withRemedy) Deed keeps trying.") }
                 isInTrouble = true
                 return nil
             case .cursorOfAnotherDatabase:
-                throw .usage("--after is another installation's cursor")
+                throw .usage("--after is a cursor from another installation")
             case .cursorLost(let restart):
                 throw .refused(
                     code: "cursor_lost",
                     sentence:
                         "Events that the cursor has passed were lost, and the loss was accepted. "
-                        + "Go on with: --after \(restart.text(for: question.project))")
+                        + "Continue with: --after \(restart.text(for: question.project))")
             }
         }
     }
@@ -119,7 +121,7 @@ extension Invocation {
         var question = FeedQuestion(try project(), environment)
         let since = try instant("since")
         if let after = self["after"] {
-            if since != nil { throw usage("--since and --after exclude each other") }
+            if since != nil { throw usage("give --since or --after, not both") }
             question.start =
                 after == "end" ? .end : .cursor(try cursor(after, of: question.project))
         } else if let since {
@@ -130,7 +132,7 @@ extension Invocation {
                 question.types = try FeedTypes(text)
             } catch {
                 let hint = error.nearest.map { "; the nearest is \"\($0)\"" } ?? ""
-                throw usage("--types names \"\(error.name)\", which no event is called\(hint)")
+                throw usage("--types names \"\(error.name)\", but no event has that name\(hint)")
             }
         }
         question.customer = try id("customer")
@@ -150,7 +152,7 @@ extension Invocation {
             switch error {
             case .broken:
                 throw usage("--after takes \"end\", or a cursor exactly as it was printed")
-            case .ofAnotherProject: throw usage("--after has another project's cursor")
+            case .ofAnotherProject: throw usage("--after is a cursor from another project")
             }
         }
     }

@@ -8,9 +8,9 @@ let explainCustomerCommand = CommandSpec(
     summary: "Explains why a customer may use something, or why not.",
     positionals: [customerPositional],
     options: [
-        .value("entitlement", "ID", "what to explain", isRequired: true),
+        .value("entitlement", "ID", "the entitlement to explain", isRequired: true),
         .value("at", "INSTANT", "the instant to ask about (default: now)"),
-        .value("known", "INSTANT", "as recorded by then (default: now)"),
+        .value("known", "INSTANT", "only what was recorded by this instant (default: now)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer explain u1 --entitlement pro"
 ) { invocation throws(CommandEnd) in
@@ -28,9 +28,11 @@ let explainCustomerCommand = CommandSpec(
 extension ExplanationAnswer {
     fileprivate var story: String {
         var lines = sentences
-        if !explanation.reasons.isEmpty { lines.append("Everything that ever gave it:") }
+        if !explanation.reasons.isEmpty {
+            lines.append("Everything that ever gave this entitlement:")
+        }
         for reason in explanation.reasons { lines += reason.lines.map { "  \($0)" } }
-        if !explanation.ignored.isEmpty { lines.append("Held, but unlocking nothing:") }
+        if !explanation.ignored.isEmpty { lines.append("Held, but without effect:") }
         lines += explanation.ignored.map { "  \($0.sentence)" }
         if !events.isEmpty { lines.append("Recorded:") }
         lines += events.map { "  \($0.line)" }
@@ -81,7 +83,7 @@ extension RenewalFact {
     fileprivate var line: String {
         var parts = [willRenew ? "will renew" : "will not renew"]
         if isPaused { parts.append("paused") }
-        if isInBillingRetry { parts.append("a payment is tried again") }
+        if isInBillingRetry { parts.append("the payment is being retried") }
         if let graceUntil { parts.append("grace until \(graceUntil.text)") }
         return (parts + ["signed \(signedAt.text) (\(rank.word))"]).joined(separator: ", ")
     }

@@ -7,20 +7,21 @@ import Service
 let findCommand = CommandSpec(
     path: ["find"],
     summary:
-        "Finds a customer by any name: a transaction, an order, a grant's ticket, an id's beginning.",
+        "Finds a customer by a transaction, an order, a grant's ticket or the beginning of an id.",
     positionals: [
         Positional(
             name: "WORDS",
-            help: "the whole name of a thing of theirs, or the beginning of their id",
+            help:
+                "the full name of something that belongs to the customer, or the beginning of the customer's id",
             isRequired: false)
     ],
     options: [
-        .flag("ask-store", "ask the store for it as an order number, and record its answer"),
-        .value("app-transaction", "ID", "only by this account, as notifications name it"),
+        .flag("ask-store", "ask the store for WORDS as an order number, and record the answer"),
+        .value("app-transaction", "ID", "find by this account id from a notification"),
         .value("limit", "COUNT", "at most this many (default: 20)"),
         .value(
             "environment", "NAME",
-            "production or sandbox (default: both; by --app-transaction production)"),
+            "production or sandbox (default: both; with --app-transaction, production)"),
         .extraRoots, .secretKeyFile, .project,
     ] + Option.database,
     onlyReads: true, example: "deed find 2000000123"
@@ -60,7 +61,7 @@ private func findAccount(_ invocation: Invocation) throws(CommandEnd) {
         throw invocation.usage("give words or --app-transaction, not both")
     }
     if invocation.has("ask-store") {
-        throw invocation.usage("--ask-store needs an order number as words")
+        throw invocation.usage("--ask-store needs an order number as WORDS")
     }
     let environment = try invocation.environment()
     let account: AppTransactionID = try invocation.requiredID("app-transaction")
@@ -79,7 +80,7 @@ private func findAccount(_ invocation: Invocation) throws(CommandEnd) {
 extension Invocation {
     fileprivate func findWords() throws(CommandEnd) -> FindWords {
         guard let text = positional(0) else {
-            throw usage("say what to look for: WORDS is missing")
+            throw usage("WORDS is missing; say what to look for")
         }
         do {
             return try FindWords(text)
@@ -103,15 +104,15 @@ extension FindAnswer {
                     + "with it.")
             if told == nil, words.isOrderNumber {
                 lines.append(
-                    "If it is the order number of a mail from the store, ask the store: "
+                    "If it is an order number from a store's e-mail, ask the store: "
                         + "deed find \(words.text) --ask-store")
             }
         }
         if hasMore {
             lines.append(
                 matches.contains { $0.lead.kind == .ticket }
-                    ? "There is more; list it with: deed grant list --ticket '\(words.text)'"
-                    : "There is more; give more of the name.")
+                    ? "There are more matches; list them with: deed grant list --ticket '\(words.text)'"
+                    : "There are more matches; give more of the name.")
         }
         return lines.joined(separator: "\n")
     }
@@ -153,10 +154,11 @@ extension StoreTold {
         case .known(let environment, let results):
             let new = results.count { $0.outcome == "recorded" }
             let news =
-                new == 0 ? "nothing of that is new" : "what is new of that is recorded (\(new))"
+                new == 0
+                ? "nothing in the answer is new" : "new transactions were recorded (\(new))"
             return "The store of \(app) knows the order number \(number) (\(environment)); \(news)."
         case .unknown(let environment):
-            return "The store of \(app) knows no order number \(number) (\(environment))."
+            return "The store of \(app) does not know the order number \(number) (\(environment))."
         case .untold(let code, let sentence):
             return "The store of \(app) gave no answer (\(code)): \(sentence)"
         }

@@ -8,20 +8,21 @@ let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revoke
 
 /// The flags for an admin's reason and ticket.
 let reasons: [Option] = [
-    .value("reason", "TEXT", "why; it is kept with the event", isRequired: true),
+    .value("reason", "TEXT", "the reason, stored with the event", isRequired: true),
     .value("ticket", "ID", "the support case"),
 ]
 
 private let grantCommand = CommandSpec(
     path: ["grant"], summary: "Gives a customer an entitlement.",
     options: [
-        .value("customer", "ID", "who gets it", isRequired: true),
-        .value("entitlement", "ID", "what they get", isRequired: true),
-        .value("start", "INSTANT", "from when (default: now)"),
+        .value("customer", "ID", "the customer who gets the entitlement", isRequired: true),
+        .value("entitlement", "ID", "the entitlement to give", isRequired: true),
+        .value("start", "INSTANT", "when the grant begins (default: now)"),
         .flag(
-            "after-current", "begin when nothing else gives it any more; needs --for"),
-        .value("end", "INSTANT", "until when (default: until it is revoked)"),
-        .value("for", "DURATION", "how long, instead of an end: P30D, P1M, PT12H"),
+            "after-current", "begin when all other access to the entitlement has ended; needs --for"
+        ),
+        .value("end", "INSTANT", "when the grant ends (default: when it is revoked)"),
+        .value("for", "DURATION", "how long the grant lasts, instead of --end: P30D, P1M, PT12H"),
         .allowUnknown,
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example: "deed grant --customer u1 --entitlement pro --for P30D --reason \"lost purchase\""
@@ -44,12 +45,14 @@ private let grantCommand = CommandSpec(
 }
 
 private let changeGrantCommand = CommandSpec(
-    path: ["grant", "change"], summary: "Gives a grant another end, which must lie in the future.",
+    path: ["grant", "change"], summary: "Changes a grant's end; the new end must be in the future.",
     options: [
         .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("grant", "ID", "the grant's id", isRequired: true),
         .value("end", "INSTANT", "until when"),
-        .value("for", "DURATION", "how long from its start, instead of an end: P30D, P1M"),
+        .value(
+            "for", "DURATION",
+            "how long the grant lasts from its start, instead of --end: P30D, P1M"),
         .flag("for-ever", "until it is revoked"),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example:
@@ -122,7 +125,7 @@ extension Invocation {
         return end
     }
 
-    /// The ticket, checked according to the rules for new names.
+    /// The ticket, checked by the rules for new names.
     func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {
@@ -134,7 +137,7 @@ extension Invocation {
 
     func adminReason() throws(CommandEnd) -> AdminReason {
         let reason: Reason = try requiredID("reason")
-        if reason.isBlank { throw usage("--reason is blank; say why") }
+        if reason.isBlank { throw usage("--reason is blank; give a reason") }
         return AdminReason(reason: reason, ticket: try ticket())
     }
 }
@@ -144,19 +147,19 @@ extension GrantAnswer {
         let end = bounds.end.map { "until \($0.text)" } ?? "until it is revoked"
         let fate = grant.revocation.map { "was revoked at \($0.at.text)" } ?? "lasts \(end)"
         let name = "The grant \(grant.id) of \"\(grant.given.entitlement)\" to \(stream.customer)"
-        if !grant.waits { return "\(name) began \(grant.given.start.text) and \(fate)." }
+        if !grant.waits { return "\(name) began at \(grant.given.start.text) and \(fate)." }
         guard let start = bounds.start else {
             return
-                "\(name) begins when nothing else gives it any more, but some other access has no end."
+                "\(name) begins when all other access has ended, but some of that access has no end."
         }
         return
-            "\(name) begins when nothing else gives it any more, as far as is known \(start.text), and "
+            "\(name) begins when all other access has ended, currently expected at \(start.text), and "
             + "\(fate)."
     }
 
     /// A warning that the grant never ends.
     fileprivate var warning: String? {
         if grant.revocation != nil || grant.length != nil || bounds.end != nil { return nil }
-        return "It has no end: it lasts until it is revoked."
+        return "The grant has no end: it lasts until it is revoked."
     }
 }

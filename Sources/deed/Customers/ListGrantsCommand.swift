@@ -4,16 +4,16 @@ import Core
 import Service
 
 let listGrantsCommand = CommandSpec(
-    path: ["grant", "list"], summary: "Lists what support gave, the newest first.",
+    path: ["grant", "list"], summary: "Lists the grants that staff gave, newest first.",
     options: [
-        .value("ticket", "ID", "given for this support case"),
+        .value("ticket", "ID", "only grants for this support case"),
         .value("actor", "NAME", "given by this key or person, as in key:k_7fj2 or cli:ann"),
         .value("entitlement", "ID", "of this entitlement"),
-        .value("reason", "WORDS", "with these words in the reason"),
+        .value("reason", "WORDS", "only grants with these words in the reason"),
         .value("from", "INSTANT", "given at this instant or later"),
         .value("to", "INSTANT", "given before this instant"),
         .value("active-at", "INSTANT", "that gives access at this instant"),
-        .value("after", "PLACE", "only what comes after this place, printed at the end of a page"),
+        .value("after", "PLACE", "only grants after this place, printed at the end of a page"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
         .environment, .project,
     ] + Option.database,
@@ -45,7 +45,7 @@ extension Invocation {
         filter.entitlement = try id("entitlement")
         let reason: Reason? = try id("reason")
         if reason?.isBlank == true {
-            throw usage("--reason is blank; give words of the reason")
+            throw usage("--reason is blank; give words from the reason")
         }
         filter.reason = reason?.text
         (filter.from, filter.to) = try period()
@@ -62,8 +62,10 @@ extension GrantListAnswer {
         let more =
             next.map { next in
                 grants.isEmpty
-                    ? ["None of the newest matches; for older ones, see: --after \(next.text)"]
-                    : ["There is more; see: --after \(next.text)"]
+                    ? [
+                        "None of the newest grants match; for older ones, continue with: --after \(next.text)"
+                    ]
+                    : ["There is more; continue with: --after \(next.text)"]
             } ?? []
         return (grants.map { $0.line(actorNames) } + more).joined(separator: "\n")
     }
@@ -71,7 +73,7 @@ extension GrantListAnswer {
 
 extension ListedGrant {
     fileprivate func line(_ names: [Actor: String]) -> String {
-        let start = bounds.start.map { "since \($0.text)" } ?? "after what has no end"
+        let start = bounds.start.map { "since \($0.text)" } ?? "after access that has no end"
         let end = bounds.end.map { "until \($0.text)" } ?? "with no end"
         let fate = grant.revocation.map { ", revoked at \($0.at.text)" } ?? ""
         let given = grant.givenAt.map { "given at \($0.text)" } ?? ""

@@ -5,11 +5,11 @@ import Service
 
 let mergeCommand = CommandSpec(
     path: ["customer", "merge"],
-    summary: "Makes two ids of one player one customer, or takes that back.",
+    summary: "Merges two ids of one player into one customer, or undoes a merge.",
     options: [
-        .value("from", "ID", "the customer who becomes a part of the other one", isRequired: true),
-        .value("into", "ID", "the customer who gets all that the first one has"),
-        .flag("undo", "take the merge of --from back, instead of --into"),
+        .value("from", "ID", "the customer who becomes part of the other one", isRequired: true),
+        .value("into", "ID", "the customer who gets everything that the first one has"),
+        .flag("undo", "undo the merge of --from, instead of --into"),
     ] + reasons + [.idempotencyKey, .project] + Option.terms + Option.database,
     example:
         "deed customer merge --from anon-7 --into u1 --reason \"new phone\" --ticket T-8 --dry-run"
@@ -37,8 +37,8 @@ let mergeCommand = CommandSpec(
             return (
                 answer.json,
                 into == nil
-                    ? "\(from) is no longer a part of \(other)."
-                    : "\(from) is a part of \(other) now."
+                    ? "\(from) is no longer part of \(other)."
+                    : "\(from) is now part of \(other)."
             )
         }
     }

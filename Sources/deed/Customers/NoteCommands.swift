@@ -5,10 +5,11 @@ import Service
 
 let noteCommands = [addNoteCommand, listNotesCommand, removeNoteCommand]
 
-private let ofCustomer = Option.value("customer", "ID", "whom it is about", isRequired: true)
+private let ofCustomer = Option.value(
+    "customer", "ID", "the customer whom the note is about", isRequired: true)
 
 private let addNoteCommand = CommandSpec(
-    path: ["note", "add"], summary: "Writes down what other staff should know of a customer.",
+    path: ["note", "add"], summary: "Writes a note about a customer for other staff.",
     options: [
         ofCustomer,
         .value("text", "TEXT", "the note, of at most 2,000 bytes", isRequired: true),
@@ -43,7 +44,8 @@ private let listNotesCommand = CommandSpec(
 
 private let removeNoteCommand = CommandSpec(
     path: ["note", "remove"],
-    summary: "Takes a note off a customer's list. The log keeps it until the customer is erased.",
+    summary:
+        "Removes a note from a customer's list. The log keeps it until the customer is erased.",
     options: [ofCustomer, .value("note", "ID", "the note's id", isRequired: true)]
         + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example: "deed note remove --customer u1 --note n_4x1k9d --reason \"of another player\""

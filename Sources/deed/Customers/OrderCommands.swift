@@ -9,7 +9,7 @@ let listOrdersCommand = CommandSpec(
     path: ["customer", "orders"], summary: "Lists a customer's orders, oldest first.",
     positionals: [customerPositional],
     options: [
-        .value("after", "COUNT", "skip this many of the oldest"),
+        .value("after", "COUNT", "skip this many of the oldest orders"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer orders u1"
@@ -40,13 +40,13 @@ private let showOrderCommand = CommandSpec(
 
 private let closeOrderCommand = CommandSpec(
     path: ["order", "close"],
-    summary: "Closes an order that was cancelled, or that was settled by hand.",
+    summary: "Closes an order that was cancelled or settled manually.",
     options: [
         .value("customer", "ID", "the customer who holds it", isRequired: true),
         .value("order", "ID", "the order's id", isRequired: true),
         .value(
             "because", "CAUSE",
-            "cancelled, or settled if support gave by hand what the order brings",
+            "cancelled, or settled if support gave the customer what was ordered",
             isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example:
@@ -75,7 +75,7 @@ extension OrdersAnswer {
         if orders.isEmpty {
             return "The customer \"\(stream.customer)\" has no orders in \(stream.environment)."
         }
-        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        let more = next.map { ["There is more; continue with: --after \($0)"] } ?? []
         return (orders.map { $0.line(at: at) } + more).joined(separator: "\n")
     }
 }

@@ -9,8 +9,8 @@ private let listRefundsCommand = CommandSpec(
     path: ["refund", "list"],
     summary: "Lists refunds that customers asked the store for, the most urgent first.",
     options: [
-        .value("after", "PLACE", "only what comes after the place where a list ended"),
-        .value("limit", "COUNT", "of at most this many customers (default: 100)"),
+        .value("after", "PLACE", "only refunds after the place printed at the end of a list"),
+        .value("limit", "COUNT", "for at most this many customers (default: 100)"),
         .environment, .project,
     ] + Option.database,
     onlyReads: true, example: "deed refund list"
@@ -19,7 +19,7 @@ private let listRefundsCommand = CommandSpec(
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     let after = try invocation["after"].map { text throws(CommandEnd) in
         guard let place = RefundPlace(text) else {
-            throw invocation.usage("--after must be the place where a list ended")
+            throw invocation.usage("--after takes the place printed at the end of a list")
         }
         return place
     }
@@ -38,7 +38,7 @@ extension RefundRequestsAnswer {
         if lines.isEmpty {
             return "No refund of \(project) in \(environment) is waiting for an answer."
         }
-        if let next { lines.append("There is more; see: --after \(next.text)") }
+        if let next { lines.append("There is more; continue with: --after \(next.text)") }
         return lines.joined(separator: "\n")
     }
 }

@@ -7,10 +7,10 @@ import Service
 extension Option {
     /// The flags of commands that can be rehearsed or can require certain versions.
     static let terms = [
-        flag("dry-run", "only show what would change, and do nothing"),
+        flag("dry-run", "only show what would change"),
         value(
             "if-version", "VERSION",
-            "only if the customer has this version; of two customers both, as in 12,7"),
+            "only if the customer is at this version; for two customers, give both, as in 12,7"),
     ]
 }
 
@@ -25,8 +25,8 @@ extension Invocation {
             throw usage(
                 customers == 1...1
                     ? "--if-version takes a customer's version like 12"
-                    : "--if-version takes the versions of both customers like 12,7, in the order of the call: of "
-                        + "the present holder, and of the new one")
+                    : "--if-version takes the versions of both customers, like 12,7: first that of "
+                        + "the present holder, then that of the new one")
         }
         return Terms(isRehearsal: has("dry-run"), versions: versions.compactMap(\.self))
     }
@@ -51,7 +51,7 @@ extension RehearsalAnswer {
     fileprivate var text: String {
         let isOfBoth = Set(sides.map(\.stream.environment)).count > 1
         return
-            (["Nothing was done. It would change:"]
+            (["Nothing was done. The command would change:"]
             + sides.map { $0.text(withEnvironment: isOfBoth) }).joined(separator: "\n")
     }
 }

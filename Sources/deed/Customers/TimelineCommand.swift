@@ -10,10 +10,10 @@ let timelineCommand = CommandSpec(
     summary: "Draws a customer's rights and purchases as bars over time.",
     positionals: [customerPositional],
     options: [
-        .value("at", "INSTANT", "the moment that is marked (default: now)"),
+        .value("at", "INSTANT", "the instant to mark (default: now)"),
         .value("from", "INSTANT", "where the drawing begins (default: at the first bar)"),
         .value("to", "INSTANT", "where it ends (default: after the last bar)"),
-        .value("width", "COLUMNS", "how wide it is (default: the terminal's width)"),
+        .value("width", "COLUMNS", "the drawing's width (default: the terminal's width)"),
     ] + whom + Option.database,
     onlyReads: true, example: "deed customer timeline u1 --from 2026-01-01T00:00:00Z"
 ) { invocation throws(CommandEnd) in
@@ -55,11 +55,11 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // Minutes of activity that ended long ago would take up just a single column.
+        // Minutes of activity that ended long ago would fill just one column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
-        // The given end may lie after all events.
+        // The given end may come after all events.
         let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
         let first = start ?? min(early, before)
         let last = max(late, first)
@@ -140,7 +140,7 @@ struct TimelineDrawing {
 
     private var dates: String {
         var (first, last) = (span.text(of: span.start), span.text(of: span.end))
-        // Omits the date if there is no room for it.
+        // Omits the date if it does not fit.
         func time(_ text: String) -> String { String(text.drop { $0 != "T" }.dropFirst()) }
         if first.count + last.count >= columns { last = time(last) }
         if first.count + last.count >= columns { first = time(first) }
@@ -154,7 +154,7 @@ struct TimelineDrawing {
         let minutes = "\(span.mark.text.prefix(16))Z"
         if place < 0 { return "← \(minutes)" }
         if place >= columns { return blanks(columns - minutes.count - 2) + "\(minutes) →" }
-        // Writes the instant next to the mark if there is room.
+        // Writes the instant next to the mark if it fits.
         let brief = span.isOfDays ? String(span.mark.text.prefix(10)) : String(minutes.suffix(6))
         for text in [minutes, brief] {
             if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }

@@ -7,10 +7,10 @@ let transferCommand = CommandSpec(
     path: ["transfer"],
     summary: "Moves a purchase to another customer, or back to the one it came from.",
     options: [
-        .value("customer", "ID", "who holds it", isRequired: true),
+        .value("customer", "ID", "the customer who holds the purchase", isRequired: true),
         .value("purchase", "ID", "the purchase, such as apple:2000000123", isRequired: true),
         .value("to", "ID", "the new holder"),
-        .flag("undo", "undo the move that brought it, instead of --to"),
+        .flag("undo", "undo the purchase's last move, instead of --to"),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.terms + Option.database,
     example:
         "deed transfer --customer u1 --purchase apple:2000000123 --to u2 --reason \"new phone\""

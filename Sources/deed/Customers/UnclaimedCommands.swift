@@ -11,7 +11,7 @@ private let purchasePositional = Positional(
 private let listUnclaimedCommand = CommandSpec(
     path: ["unclaimed", "list"], summary: "Lists purchases that no customer claimed.",
     options: [
-        .value("after", "PURCHASE", "only what comes after this purchase"),
+        .value("after", "PURCHASE", "only purchases after this one"),
         .value("limit", "COUNT", "at most this many (default: 100)"),
         .environment, .project,
     ] + Option.database,
@@ -62,7 +62,7 @@ private let attachCommand = CommandSpec(
     try invocation.withUseCases(in: stream.project) { useCases throws(CommandEnd) in
         let wish = useCases.unclaimed.attaching(purchase, to: stream, reason: reason, by: sender)
         try invocation.fulfil(wish, on: terms, useCases) { answer in
-            (answer.json, "\(stream.customer) holds \(purchase) now.")
+            (answer.json, "\(stream.customer) now holds \(purchase).")
         }
     }
 }
@@ -85,7 +85,7 @@ extension Invocation {
 extension UnclaimedListAnswer {
     fileprivate var table: String {
         if purchases.isEmpty { return "No purchase of \(project) in \(environment) is unclaimed." }
-        let more = next.map { ["There is more; see: --after \($0)"] } ?? []
+        let more = next.map { ["There is more; continue with: --after \($0)"] } ?? []
         return (purchases.map(\.line) + more).joined(separator: "\n")
     }
 }

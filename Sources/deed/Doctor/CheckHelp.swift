@@ -5,6 +5,7 @@ import Glibc
 import Ledger
 import Service
 import StoreAccess
+import Wording
 
 extension HealthCheck {
     /// The checks that the service makes as well.
@@ -12,16 +13,17 @@ extension HealthCheck {
         HealthCheck(check.code, check.subject, check.isWrong ? .wrong : .warning, needs: .schema) {
             patient in
             patient.sights.flatMap { check.needs(of: $0) }.map { need in
-                Finding(
-                    sentence: need.sentence, remedy: need.remedy,
-                    commands: need.commands.map(Advice.shell))
+                let advice = CommandWords(storeProfiles).advice(need.remedy)
+                return Finding(
+                    sentence: need.sentence, remedy: advice.text,
+                    commands: advice.commands.map(Advice.shell))
             }
         }
     }
 }
 
 extension Patient {
-    /// What the checks need to see of each readable project.
+    /// The parts of each readable project that the checks examine.
     var sights: [ProjectSight] {
         guard let live else { return [] }
         let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))
@@ -30,8 +32,8 @@ extension Patient {
         }
     }
 
-    /// The finding with commands that are ready to paste. Deed's own commands include the flags of this call that
-    /// locate the installation.
+    /// The finding with commands that are ready to paste. Deed's own commands include this call's
+    /// flags that locate the installation.
     func addressed(_ finding: Finding) -> Finding {
         var finding = finding
         finding.commands = finding.commands.map { command in
@@ -43,7 +45,7 @@ extension Patient {
         return finding
     }
 
-    /// Reports that a regular task of the operator is overdue. In a new installation, this is never reported.
+    /// Reports that a regular task of the operator is overdue. A new installation gets no such report.
     func lateness(_ what: String, _ participle: String) -> [Finding] {
         guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
             return []
@@ -56,7 +58,7 @@ extension Patient {
         return [
             Finding(
                 sentence: "The installation was last \(participle) \(when).",
-                remedy: "Do it now, and set up a timer for it (docs/backup.md).",
+                remedy: "Run the command now, and set up a timer for it (docs/backup.md).",
                 commands: [.shell(chore.command)])
         ]
     }

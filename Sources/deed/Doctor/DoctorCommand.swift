@@ -6,7 +6,7 @@ let doctorCommand = CommandSpec(
     summary: "Checks the installation, and says what to do about each problem.",
     options: [
         .value("only", "CODES", "only these checks, separated by commas"),
-        .flag("fix", "also make harmless repairs, and check again"),
+        .flag("fix", "also make harmless repairs and check again"),
         .listen, .tlsCertificate, .tlsKey, .connections, .extraRoots, .secretKeyFile,
     ] + Option.database,
     onlyReads: true, example: "deed doctor --json"
@@ -29,7 +29,7 @@ extension Invocation {
             guard let check = HealthCheck.all.first(where: { $0.code == word }) else {
                 let near = nearest(String(word), of: HealthCheck.all.map(\.code))
                 throw usage(
-                    "--only takes codes of checks, as deed doctor --json lists them, not \"\(word)\""
+                    "--only takes codes of checks, which deed doctor --json lists, not \"\(word)\""
                         + (near.map { "; did you mean \($0)?" } ?? ""))
             }
             return check
@@ -85,7 +85,7 @@ struct Verdict {
     var sentence: String {
         let (wrong, warnings) = (count(.wrong), count(.warning))
         let skipped = lines.count { $0.obstacle != nil }
-        let rest = skipped == 0 ? "" : " \(skipped) checks wait until the rest is in order."
+        let rest = skipped == 0 ? "" : " \(skipped) checks were skipped until the rest is in order."
         if wrong + warnings == 0 {
             return
                 "Everything that was checked is in order (\(lines.count - skipped) checks).\(rest)"
@@ -97,8 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// Only the findings that require a person to act. `--json` lists every check. If the command fails, its error
-    /// contains the summary.
+    /// The findings that require a person to act. `--json` lists every check. If the command fails,
+    /// its error contains the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in
@@ -110,7 +110,7 @@ struct Verdict {
             }
         }
         let last = end == nil ? [sentence] : []
-        return (done.map { "mended  \($0)" } + found + last).joined(separator: "\n")
+        return (done.map { "repaired  \($0)" } + found + last).joined(separator: "\n")
     }
 
     var json: JSON {

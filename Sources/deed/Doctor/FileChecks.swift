@@ -14,7 +14,7 @@ extension HealthCheck {
         if fileExists(folder) || patient.settings.databaseURL == nil { return nil }
         return Finding(
             sentence:
-                "\(folder) does not exist. Instances keep what they have seen of the log in it for their next start.",
+                "\(folder) does not exist. Instances record there what they have seen of the log.",
             remedy: "Create it for the user who runs the service.",
             commands: [.shell("mkdir -p \(shellWord(folder))")],
             fix: { () throws(CommandEnd) in
@@ -29,17 +29,17 @@ extension HealthCheck {
         let folder = patient.settings.dataFolder
         var found = stat()
         guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
-        // A service started by root hands root's folder over to its own user.
+        // A service that root starts hands root's folder over to its own user.
         if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
         if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
         return Finding(
             sentence: "\(folder) does not belong to \(user.name), who runs the service.",
-            remedy: "As root, give it to that user.",
+            remedy: "As root, make that user the owner.",
             commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
     }
 
     static let seenFiles = one(
-        "seen_unreadable", "what instances remember of the log", .wrong
+        "seen_unreadable", "what instances have recorded about the log", .wrong
     ) { patient throws(CommandEnd) in
         let folder = "\(patient.settings.dataFolder)/seen"
         guard let user = patient.user, fileExists(folder) else { return nil }
@@ -48,7 +48,7 @@ extension HealthCheck {
         return Finding(
             sentence:
                 "\(foreign.count) files in \(folder) do not belong to \(user.name), the user who runs the service; an instance "
-                + "that may not read them stops work.",
+                + "that cannot read them stops working.",
             remedy: "As root, give them to that user.",
             commands: [.shell("chown -R \(user.name) \(shellWord(folder))")])
     }
@@ -63,21 +63,21 @@ extension HealthCheck {
         else { return nil }
         return Finding(
             sentence:
-                "At most \(limit.rlim_max) files may be open, and \(wanted) are needed: fewer connections will "
+                "At most \(limit.rlim_max) files may be open, but \(wanted) are needed: fewer connections will "
                 + "be served.",
             remedy:
-                "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer.",
+                "Raise the hard limit (LimitNOFILE= of systemd) where deed is started, or serve fewer connections.",
             commands: [.shell("export DEED_CONNECTIONS=\(max(1, Int(limit.rlim_max) - 320))")])
     }
 
-    static let disk = one("disk_low", "the room on disk", .warning) {
+    static let disk = one("disk_low", "free space on disk", .warning) {
         patient throws(CommandEnd) in
         let folder = patient.settings.dataFolder
         guard let free = freeBytes(in: folder), free <= 1_000_000_000 else { return nil }
         return Finding(
-            sentence: "Only \(bytesText(free)) are free where \(folder) is.",
+            sentence: "The disk that contains \(folder) has only \(bytesText(free)) free.",
             remedy:
-                "Make room, or move the folder to a larger disk: without room, no write succeeds."
+                "Free some space, or move the folder to a larger disk: writes fail on a full disk."
         )
     }
 
@@ -92,20 +92,21 @@ extension HealthCheck {
             return [certificate, key].filter { !isReadable($0, by: user) }.map { file in
                 Finding(
                     sentence:
-                        "\(file) will be unreadable by \(user.name) when it is renewed.",
-                    remedy: "As root, give it to that user, and have its renewal do so, too.",
+                        "\(user.name) cannot read \(file), so Deed cannot load a renewed certificate.",
+                    remedy:
+                        "As root, give the file to that user, and make the renewal do the same.",
                     commands: [.shell("chown \(user.name) \(shellWord(file))")])
             }
         } catch {
             return [
                 Finding(
                     sentence: "\(error)",
-                    remedy: "Put the certificate with its chain, and its key, there.")
+                    remedy: "Put the certificate with its chain there, and the certificate's key.")
             ]
         }
     }
 
-    static let tlsEnd = one("tls_ends", "when the TLS certificate ends", .warning) {
+    static let tlsEnd = one("tls_ends", "when the TLS certificate expires", .warning) {
         patient throws(CommandEnd) in
         guard let certificate = patient.invocation["tls-certificate"],
             let key = patient.invocation["tls-key"],
@@ -115,8 +116,8 @@ extension HealthCheck {
         if left > 30 * 86_400 { return nil }
         return Finding(
             sentence: "The certificate in \(certificate) "
-                + (left > 0 ? "ends in \(span(left * 1000))." : "has ended."),
-            remedy: "Renew it. A running service reads the files again by itself.")
+                + (left > 0 ? "expires in \(span(left * 1000))." : "has ended."),
+            remedy: "Renew it. A running service reloads the files by itself.")
     }
 
     static let extraRoots = one(

@@ -48,7 +48,7 @@ struct Finding {
     let sentence: String
     /// What to do, in words.
     let remedy: String
-    /// The exact commands for the remedy; empty if there are none.
+    /// The exact commands for the remedy; empty if no commands help.
     var commands: [Advice] = []
     /// Makes the repair; `nil` if the repair is not harmless.
     var fix: (() throws(CommandEnd) -> Void)?
@@ -78,7 +78,8 @@ extension HealthCheck {
             restoreUnfinished, databaseReachable, version, fsync, fullPages, autovacuum, encoding,
             readOnly, checksums, connections, transactionAge, clocks, schemaMissing, schemaOutdated,
             schemaNewer, programOutdated, formatPending, serviceRole, superuser, owner,
-            schemaChanged, databaseOpen, standbys, impediments, keyOther, webhookKeys, noProject,
+            schemaChanged, databaseOpen, standbys, impediments, keyOther, webhookKeys, factorKeys,
+            noProject,
             projectUnreadable, silentInstance,
             unreadyInstance,
             versions, unreadStreams, intake, backup, backupTried, checkpoint, audit,

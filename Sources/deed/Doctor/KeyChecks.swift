@@ -17,9 +17,9 @@ extension HealthCheck {
         if access(path, F_OK) == 0 || errno != ENOENT || !patient.hasSealed { return nil }
         return Finding(
             sentence:
-                "\(path) is not there, and credentials or webhooks' secrets are sealed with a key.",
+                "\(path) is missing, but credentials or webhooks' secrets are sealed with a key.",
             remedy:
-                "Restore the file. If it is lost for good, make a new key, and check again.",
+                "Restore the file. If it is lost for good, create a new key and check again.",
             commands: [.shell("deed secret rotate --lost")])
     }
 
@@ -34,7 +34,7 @@ extension HealthCheck {
         return Finding(
             sentence:
                 "\(path) is unreadable by \(user.name), who runs the service.",
-            remedy: "As root, give it to that user.",
+            remedy: "As root, make that user the owner.",
             commands: [.shell("chown \(user.name) \(shellWord(path))")])
     }
 
@@ -46,7 +46,7 @@ extension HealthCheck {
         guard stat(path, &found) == 0, found.st_mode & 0o077 != 0 else { return nil }
         return Finding(
             sentence: "Users other than its owner may use \(path).",
-            remedy: "Let only its owner read it.",
+            remedy: "Let only the file's owner read it.",
             commands: [.shell("chmod 600 \(shellWord(path))")],
             fix: { () throws(CommandEnd) in
                 if chmod(path, 0o600) == 0 { return }
@@ -69,7 +69,7 @@ extension HealthCheck {
             return Finding(
                 sentence: error.sentence,
                 remedy:
-                    "Restore the file. If it is lost for good, move it away, and make a new key.",
+                    "Restore the file. If the key is lost for good, move the file away and create a new key.",
                 commands: [
                     .shell("mv \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
                     .shell("deed secret rotate --lost"),
@@ -85,10 +85,10 @@ extension HealthCheck {
         return try ask(live.store.vault.lockedApps()).map { app in
             Finding(
                 sentence:
-                    "The credentials of \(app.key.id) of \(app.project) do not open with the key in "
+                    "The credentials of \(app.key.id) in \(app.project) cannot be opened with the key in "
                     + "\(patient.keyFile.path).",
                 remedy:
-                    "Restore the key that sealed them; if it is lost, forget them, and set them again.",
+                    "Restore the key that sealed them. If it is lost, remove the credentials and set them again.",
                 commands: [
                     .shell(
                         "deed app set --\(appFlag(of: app.key.store)) \(app.key.id) --project \(app.project) "
@@ -105,12 +105,31 @@ extension HealthCheck {
         return try ask(live.webhooks.vault.locked()).map { webhook in
             Finding(
                 sentence:
-                    "The secrets of \(webhook.id) of \(webhook.project) do not open with the key in "
-                    + "\(patient.keyFile.path), so nothing is sent to it.",
+                    "The secrets of \(webhook.id) in \(webhook.project) cannot be opened with the key in "
+                    + "\(patient.keyFile.path), so nothing is sent to the webhook.",
                 remedy:
-                    "Restore the key that sealed them; if it is lost, make new ones, and give them to the receiver.",
+                    "Restore the key that sealed them. If it is lost, create new secrets and give them to the receiver.",
                 commands: [.shell("deed webhook rotate \(webhook.id) --project \(webhook.project)")]
             )
+        }
+    }
+
+    static let factorKeys = HealthCheck(
+        "second_factor_locked", "whether the installation's key opens second factors", .wrong,
+        needs: .schema
+    ) { patient throws(CommandEnd) in
+        guard access(patient.keyFile.path, F_OK) == 0, let live = patient.live else { return [] }
+        let locked = try ask(live.factors.locked())
+        if locked.isEmpty { return [] }
+        return try ask(live.useCases.people.list()).filter { locked.contains($0.id) }.map {
+            person in
+            Finding(
+                sentence:
+                    "The second factor of \(person.id) does not open with the key in "
+                    + "\(patient.keyFile.path), so this person cannot sign in with the app's codes.",
+                remedy:
+                    "Restore the key that sealed it; if it is lost, remove the second factor, and give the person the new link.",
+                commands: [.shell("deed person reset \(person.email) --second-factor")])
         }
     }
 }

@@ -9,7 +9,7 @@ import PrivatePostgres
 import Service
 import StoreAccess
 
-/// An installation as seen by the checks. Expensive information is looked up only once, when a check first needs it.
+/// An installation as the checks see it. Expensive information is looked up only once, when a check first needs it.
 final class Patient {
     let invocation: Invocation
     let settings: Settings
@@ -124,7 +124,7 @@ final class Patient {
         switch standing {
         case .failure(let end): return end.sentence
         case .success(let standing) where standing.error != nil:
-            return "The schema or the log is not one of this release."
+            return "The schema or the log does not match this release."
         case .success: break
         }
         switch condition {

@@ -2,6 +2,7 @@ import Assembly
 import Commands
 import Core
 import Ledger
+import Wording
 
 /// Checks of the schema and of the rights in it.
 extension HealthCheck {
@@ -21,8 +22,8 @@ extension HealthCheck {
         if found == 0 || found >= Schema.needed { return nil }
         return Finding(
             sentence:
-                "The schema is at migration \(found), and this release needs \(Schema.needed).",
-            remedy: "Back the database up, then bring it up to date with the owner's login.",
+                "The schema is at migration \(found), but this release needs \(Schema.needed).",
+            remedy: "Back up the database, then migrate it with the owner's login.",
             commands: [.shell("deed migrate")])
     }
 
@@ -34,7 +35,7 @@ extension HealthCheck {
         guard standing.isNewer, standing.demand?.isMet != true else { return nil }
         return Finding(
             sentence:
-                "The schema is at migration \(found), and this release knows \(Schema.needed).",
+                "The schema is at migration \(found), but this release knows only \(Schema.needed).",
             remedy: "Install the release that made it; docs/upgrading.md says how to go back.")
     }
 
@@ -45,7 +46,7 @@ extension HealthCheck {
             let impediment = demand.impediment
         else { return nil }
         return Finding(
-            sentence: impediment.sentence,
+            sentence: impediment.withRemedy,
             remedy: "docs/upgrading.md says what the format is, and how to go back.")
     }
 
@@ -55,11 +56,11 @@ extension HealthCheck {
         guard let format = try patient.standing.get().pendingFormat else { return nil }
         return Finding(
             sentence:
-                "The log's format is \(format.number), and this release knows \(LogFormat.own.number): what older "
-                + "releases could not read is refused with format_pending.",
+                "The log's format is \(format.number), but this release knows \(LogFormat.own.number): calls whose events older "
+                + "releases could not read are refused with format_pending.",
             remedy:
-                "When every instance runs this release, raise it with the owner's login. Older releases are out from "
-                + "then on; see docs/upgrading.md.",
+                "When every instance runs this release, raise the format with the owner's login. Older releases cannot "
+                + "serve after that; see docs/upgrading.md.",
             commands: [.shell("deed migrate --format")])
     }
 
@@ -71,7 +72,7 @@ extension HealthCheck {
         return Finding(
             sentence:
                 "The login \(server.login) is not a member of deed_service, so it cannot serve.",
-            remedy: "As an administrator, make it one.",
+            remedy: "As an administrator, grant the membership.",
             commands: [.sql("grant deed_service to \(sqlName(server.login))")])
     }
 
@@ -84,7 +85,7 @@ extension HealthCheck {
             sentence:
                 "The login \(server.login) is a superuser: anyone who takes over the service can change the log.",
             remedy:
-                "Serve with a login of its own (docs/operations.md), or take that right away.",
+                "Serve with a separate login (docs/operations.md), or remove that right.",
             commands: [.sql("alter role \(sqlName(server.login)) nosuperuser")])
     }
 
@@ -102,25 +103,26 @@ extension HealthCheck {
     }
 
     static let schemaChanged = HealthCheck(
-        "schema_differs", "whether the schema is as the migrations make it", .wrong, needs: .schema
+        "schema_differs", "whether the schema is the one that the migrations create", .wrong,
+        needs: .schema
     ) { patient throws(CommandEnd) in
         patient.differences.filter { !$0.isOutside }.prefix(10).map { difference in
             Finding(
                 sentence: "\(difference.object), \(difference.aspect): should be "
-                    + "\(difference.expected ?? "nothing") and is \(difference.found ?? "nothing").",
-                remedy: "Find out who changed it, and undo it as the schema's owner.",
+                    + "\(difference.expected ?? "nothing") but is \(difference.found ?? "nothing").",
+                remedy: "Find out who made the change, and undo it as the schema's owner.",
                 commands: difference.statements.map(Advice.sql))
         }
     }
 
     static let databaseOpen = HealthCheck(
-        "database_open", "which logins reach the database", .warning, needs: .schema
+        "database_open", "which logins can reach the database", .warning, needs: .schema
     ) { patient throws(CommandEnd) in
         patient.differences.filter(\.isOutside).prefix(10).map { difference in
             let login = (try? patient.server.get().login) ?? "LOGIN"
             return Finding(
                 sentence: "\(difference.object), \(difference.aspect): should be "
-                    + "\(difference.expected ?? "nothing") and is \(difference.found ?? "nothing").",
+                    + "\(difference.expected ?? "nothing") but is \(difference.found ?? "nothing").",
                 remedy: "With the owner's login, let only the service's login connect.",
                 commands: difference.object == "database"
                     ? [
@@ -145,20 +147,21 @@ extension HealthCheck {
         return [
             Finding(
                 sentence:
-                    "Commits wait for a standby, and the service may not see which one confirms them.",
-                remedy: "As an administrator, let the schema's owner see it.",
+                    "Commits wait for a standby, but the service may not see which standby confirms them.",
+                remedy: "As an administrator, give the schema's owner the right to see it.",
                 commands: [.sql("grant pg_read_all_stats to \(sqlName(blind))")])
         ]
     }
 
     static let impediments = HealthCheck(
-        "database_impeded", "whether anything keeps the database from work", .wrong, needs: .server
+        "database_impeded", "whether anything keeps the database from working", .wrong,
+        needs: .server
     ) { patient throws(CommandEnd) in
         if (try? patient.standing.get().error == nil) != true { return [] }
         return try patient.condition.get().impediments.map { impediment in
             Finding(
-                sentence: impediment.sentence,
-                remedy: "docs/operations.md says what follows from \(impediment.kind.rawValue).")
+                sentence: impediment.withRemedy,
+                remedy: "docs/operations.md explains \(impediment.kind.rawValue).")
         }
     }
 }

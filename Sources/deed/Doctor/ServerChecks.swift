@@ -13,7 +13,7 @@ extension HealthCheck {
         }
         return Finding(
             sentence: sentence,
-            remedy: "Correct DEED_DATABASE_URL, or leave it out for a private PostgreSQL.")
+            remedy: "Correct DEED_DATABASE_URL, or unset it to use a private PostgreSQL.")
     }
 
     static let databaseMissing = one(
@@ -47,7 +47,7 @@ extension HealthCheck {
         return Finding(
             sentence: end.sentence,
             remedy:
-                "Start PostgreSQL, and compare address, login and password with DEED_DATABASE_URL."
+                "Start PostgreSQL, and check the address, login and password in DEED_DATABASE_URL."
         )
     }
 
@@ -57,7 +57,7 @@ extension HealthCheck {
         let found = try patient.server.get().version
         if found >= 150_000 { return nil }
         return Finding(
-            sentence: "The server is PostgreSQL \(found / 10_000), and Deed needs 15 or newer.",
+            sentence: "The server is PostgreSQL \(found / 10_000), but Deed needs 15 or newer.",
             remedy: "Upgrade the server with pg_upgrade, or restore a backup into a newer one.")
     }
 
@@ -105,7 +105,7 @@ extension HealthCheck {
             sentence:
                 "The database \(server.database) stores text as \(server.encoding), not as UTF8.",
             remedy:
-                "Make a database with the encoding UTF8: create database … template template0 encoding 'UTF8'"
+                "Create a database with the encoding UTF8: create database … template template0 encoding 'UTF8'"
         )
     }
 
@@ -116,8 +116,8 @@ extension HealthCheck {
         if !server.isReadOnlyByDefault { return nil }
         return Finding(
             sentence:
-                "Transactions in \(server.database) are read-only unless they say otherwise.",
-            remedy: "Let them write.",
+                "Transactions in \(server.database) are read-only by default.",
+            remedy: "Change that default.",
             commands: [
                 .sql("set default_transaction_read_only = off"),
                 .sql(
@@ -132,12 +132,12 @@ extension HealthCheck {
         if try patient.server.get().hasChecksums { return nil }
         return Finding(
             sentence:
-                "The server's pages have no checksums: damage by the disk is found only by an audit.",
+                "The server's pages have no checksums: only an audit finds damage by the disk.",
             remedy: "Stop the server, and run: pg_checksums --enable --pgdata=FOLDER")
     }
 
     static let connections = one(
-        "few_connections", "how many sessions PostgreSQL gives", .warning, needs: .server
+        "few_connections", "how many sessions PostgreSQL allows", .warning, needs: .server
     ) { patient throws(CommandEnd) in
         let server = try patient.server.get()
         let limits = [server.connections, server.loginLimit, server.databaseLimit].filter {
@@ -147,8 +147,8 @@ extension HealthCheck {
         if allowed >= wanted { return nil }
         return Finding(
             sentence:
-                "PostgreSQL gives \(allowed) sessions, and the instances may want \(wanted).",
-            remedy: "Raise the limits of the login and the database, then max_connections.",
+                "PostgreSQL allows \(allowed) sessions, but the instances may need \(wanted).",
+            remedy: "Raise the limits for the login and the database, then max_connections.",
             commands: [
                 .sql("alter role \(sqlName(server.login)) connection limit -1"),
                 .sql("alter database \(sqlName(server.database)) connection limit -1"),
@@ -162,7 +162,7 @@ extension HealthCheck {
         if age < 1_000_000_000 { return nil }
         return Finding(
             sentence:
-                "The oldest transaction is \(age) ago; at two thousand million the server stops taking writes.",
+                "The oldest transaction is \(age) transactions old; at two thousand million, the server refuses writes.",
             remedy: "Vacuum every database of the server.",
             commands: [.shell("vacuumdb --all --freeze")])
     }
@@ -182,7 +182,7 @@ extension HealthCheck {
         if apart < 2000 { return nil }
         return Finding(
             sentence:
-                "This machine's clock and PostgreSQL's are \(span(apart)) apart; beyond 30 s nothing is written.",
-            remedy: "Let both follow NTP, for example with: timedatectl set-ntp true")
+                "This machine's clock and PostgreSQL's are \(span(apart)) apart; beyond 30 s, Deed writes nothing.",
+            remedy: "Synchronise both with NTP, for example with: timedatectl set-ntp true")
     }
 }

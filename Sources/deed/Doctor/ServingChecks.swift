@@ -20,15 +20,15 @@ extension HealthCheck {
     ) { patient throws(CommandEnd) in
         patient.projects.filter { $0.state == nil }.map { listed, _ in
             Finding(
-                sentence: "The project \(listed.project) cannot be read, and is closed.",
+                sentence: "The project \(listed.project) cannot be read, so it is closed.",
                 remedy:
-                    "If a newer release wrote it, install that release. Otherwise, see with the audit what was changed.",
+                    "If a newer release wrote it, install that release. Otherwise, run the audit to see what was changed.",
                 commands: [.shell("deed audit")])
         }
     }
 
     static let silentInstance = HealthCheck(
-        "instance_silent", "whether each instance lives", .wrong, needs: .schema
+        "instance_silent", "whether each instance is running", .wrong, needs: .schema
     ) { patient throws(CommandEnd) in
         patient.instances.filter { !$0.isAlive }.compactMap { seen in
             guard let words = InstanceWords(seen) else { return nil }
@@ -36,7 +36,7 @@ extension HealthCheck {
                 sentence:
                     "The instance \(seen.name) on \(words.host) at \(words.listen) has been silent for "
                     + "\(span(seen.seenAgo)), and did not stop properly.",
-                remedy: "Start it again. If it is gone for good, forget it.",
+                remedy: "Start it again. If it is gone for good, delete its row.",
                 commands: [
                     .sql("delete from deed.instances where instance = '\(seen.name)'")
                 ])
@@ -57,15 +57,15 @@ extension HealthCheck {
     }
 
     static let versions = one(
-        "versions_differ", "whether all instances are of one version", .warning, needs: .schema
+        "versions_differ", "whether all instances run one version", .warning, needs: .schema
     ) { patient throws(CommandEnd) in
         let alive = patient.instances.filter(\.isAlive).compactMap { InstanceWords($0) }
         let versions = Set(alive.map(\.version)).union(alive.isEmpty ? [] : [Build.version])
         if versions.count < 2 { return nil }
         return Finding(
             sentence:
-                "Instances and this program are of several versions: \(versions.sorted().joined(separator: ", ")).",
-            remedy: "Install the newest everywhere, and restart what is older.")
+                "The instances and this program have different versions: \(versions.sorted().joined(separator: ", ")).",
+            remedy: "Install the newest version everywhere, and restart older instances.")
     }
 
     static let unreadStreams = HealthCheck(
@@ -75,21 +75,21 @@ extension HealthCheck {
             guard let words = InstanceWords(seen), words.unread > 0 else { return nil }
             return Finding(
                 sentence:
-                    "The instance \(seen.name) could not read \(words.unread) streams lately.",
+                    "The instance \(seen.name) recently could not read \(words.unread) streams.",
                 remedy:
-                    "deed status --json names them under unreadable; see what was changed with the audit.",
+                    "deed status --json lists them under unreadable; run the audit to see what was changed.",
                 commands: [.shell("deed audit")])
         }
     }
 
     static let intake = one(
-        "intake_stuck", "evidence that waits", .wrong, needs: .schema
+        "intake_stuck", "evidence that is waiting", .wrong, needs: .schema
     ) { patient throws(CommandEnd) in
         let stuck = try patient.condition.get().queue?.alarming ?? 0
         if stuck == 0 { return nil }
         return Finding(
             sentence: "\(stuck) pieces of evidence were tried many times and could not be judged.",
-            remedy: "See why, and settle each: docs/intake.md.",
+            remedy: "Find the reason and settle each piece (docs/intake.md).",
             commands: [.shell("deed intake list")])
     }
 

@@ -7,32 +7,34 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A list of ten thousand erasures takes up a few megabytes.
+/// A size limit with ample room: ten thousand erasures take up a few megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
     path: ["customer", "erase"],
     summary:
-        "Erases a person: rights end, and rows and event contents are deleted. Cannot be undone.",
+        "Erases a person: rights end, and rows and event contents are deleted, with no way back.",
     positionals: [customerPositional],
     options: [
         .value("customer", "ID", "the customer's id, as a flag"),
         .value(
             "purchases", "WORD",
-            "forget: they never have a holder again; free: the next customer who proves them has them"
+            "forget: no customer can hold them again; free: the next customer who proves them holds them"
         ),
-        .value("reason", "TEXT", "why; it is kept with the event"),
-        .value("ticket", "ID", "the support case; it is kept, too"),
-        .value("intent", "INTENT", "what the call without it has printed"),
+        .value("reason", "TEXT", "the reason, stored with the event"),
+        .value("ticket", "ID", "the support case, which is stored with the erasure"),
+        .value("intent", "INTENT", "the intent that the command printed without this flag"),
         .value(
             "environment", "NAME",
-            "only production or only sandbox (default: both, also where DEED_ENVIRONMENT names one)"
+            "only production or only sandbox (default: both, even if DEED_ENVIRONMENT names one)"
         ),
-        .value("file", "FILE", "erase the customers in it, one id a line"),
+        .value("file", "FILE", "erase the customers listed in this file, one id per line"),
         .value(
             "again", "FILE",
-            "repeat after a restore what deed customer erased --list --json printed"),
-        .flag("yes", "with --file or --again: do it; without, only show what would be done"),
+            "after a restore, repeat the erasures that deed customer erased --list --json printed"),
+        .flag(
+            "yes",
+            "erase with --file or --again; without --yes, the command only shows what it would do"),
         .idempotencyKey, .project,
     ] + Option.database,
     example: "deed customer erase u1 --purchases forget --reason \"asked for it by mail\""
@@ -43,14 +45,14 @@ private let eraseCommand = CommandSpec(
         throw invocation.usage("name a customer, or give --file or --again")
     }
     if isNamed, invocation.has("yes") {
-        throw invocation.usage("--yes goes with --file and --again; a customer takes --intent")
+        throw invocation.usage("--yes is for --file and --again; for one customer, give --intent")
     }
     if !isNamed, invocation["intent"] != nil {
-        throw invocation.usage("--intent goes with one customer; many take --yes")
+        throw invocation.usage("--intent is for one customer; for many, give --yes")
     }
     if !ways.isEmpty, invocation["idempotency-key"] != nil {
         throw invocation.usage(
-            "--idempotency-key goes with one customer; a repeated list finds what is done")
+            "--idempotency-key is for one customer; a list can be repeated without it")
     }
     if let path = invocation["file"] { return try invocation.eraseListed(in: path) }
     if let path = invocation["again"] { return try invocation.eraseAgain(path) }
@@ -77,7 +79,7 @@ private let erasedCommand = CommandSpec(
         .value("customer", "ID", "the customer's id, as a flag"),
         .flag(
             "list",
-            "all erasures of the project (--project); with --json a line for each, to be kept apart from backups"
+            "list all erasures of the project; with --json, one line each, to store apart from backups"
         ),
         .project,
     ] + Option.database,
@@ -102,7 +104,7 @@ private let erasedCommand = CommandSpec(
             throw .refused(
                 code: "erasure_unfinished",
                 sentence:
-                    "Something is left; a running service empties it within seconds. Check again then."
+                    "Something is left; a running service removes it within seconds. Check again later."
             )
         }
     }
@@ -111,15 +113,15 @@ private let erasedCommand = CommandSpec(
 extension Invocation {
     fileprivate func erasure(of customer: CustomerID) throws(CommandEnd) -> ErasureRequest {
         guard let treatment: PurchaseTreatment = try word("purchases") else {
-            throw usage("--purchases is missing: forget or free")
+            throw usage("--purchases is missing; give forget or free")
         }
         return ErasureRequest(
             customer, in: try project(), try word("environment"), reason: try adminReason(),
             treatment: treatment, intent: self["intent"])
     }
 
-    /// Erases the customers in order. If a list was interrupted, it starts again from the beginning: customers who are
-    /// already erased are skipped, and any who have come back since are erased again.
+    /// Erases the customers in order. After an interruption, starts again from the beginning: customers
+    /// who are already erased are skipped, and customers who have come back since are erased again.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).map(String.init)
@@ -140,14 +142,16 @@ extension Invocation {
         }
     }
 
-    /// Repeats the erasures in a list that the log has lost.
+    /// Repeats the listed erasures that the log has lost.
     fileprivate func eraseAgain(_ path: String) throws(CommandEnd) {
         for name in ["purchases", "reason", "ticket", "environment", "project"]
         where isWritten(name) {
-            throw usage("--again repeats each erasure as the list has it, so it takes no --\(name)")
+            throw usage("--again repeats each erasure exactly as listed, so it takes no --\(name)")
         }
         let listed = try listedErasures(in: path)
-        if listed.isEmpty, !isJSON { printText("The list is empty: no erasure is to be repeated.") }
+        if listed.isEmpty, !isJSON {
+            printText("The list is empty: there is no erasure to repeat.")
+        }
         let actor = try sender().actor
         try withUseCases { useCases throws(CommandEnd) in
             var course = ErasureCourse(useCases, isDryRun: !has("yes"), isJSON: isJSON)

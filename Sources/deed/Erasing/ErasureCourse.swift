@@ -3,6 +3,7 @@ import Commands
 import Core
 import JSON
 import Service
+import Wording
 
 /// Erases many customers and reports the result for each.
 struct ErasureCourse {
@@ -51,7 +52,7 @@ struct ErasureCourse {
         }
     }
 
-    /// The outcome if there is no need to repeat the erasure.
+    /// The outcome if the erasure need not be repeated.
     private mutating func settled(_ listed: ListedErasure) throws(CommandError) -> String? {
         let request = listed.request
         let project = try rethrowing(
@@ -89,7 +90,7 @@ struct ErasureCourse {
         case .fault(let fault) where fault.isOfWholeDatabase: throw CommandEnd(fault)
         case .fault(let fault):
             refused += 1
-            tell(line, "failed: \(fault.sentence)")
+            tell(line, "failed: \(fault.withRemedy)")
         }
     }
 
@@ -100,28 +101,28 @@ struct ErasureCourse {
         printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
     }
 
-    /// Empties the remaining contents, including those left behind by an earlier run that was killed.
+    /// Empties the remaining contents, including those from an earlier run that was killed.
     func end() throws(CommandEnd) {
         if isDryRun {
-            if !isJSON { printText("Nothing was done; do it with: --yes") }
+            if !isJSON { printText("Nothing was done; to erase, add: --yes") }
         } else if !(try ask(erasures.emptyRest())) {
             throw .refused(
                 code: "erasure_unfinished",
                 sentence:
-                    "Contents of erased customers are left, because the database is busy with them. A "
-                    + "service that runs empties them, and so does this command when it is repeated."
+                    "Some contents of erased customers are left, because the database was busy with them. A "
+                    + "running service deletes them, and so does this command when it is repeated."
             )
         }
         if refused == 0 { return }
         throw .refused(
             code: "some_refused",
             sentence:
-                "\(refused) of \(count) lines \(isDryRun ? "cannot be" : "were not") erased; they say why."
+                "\(refused) of \(count) lines \(isDryRun ? "cannot be" : "were not") erased; each line says why."
         )
     }
 }
 
-/// What one line of the result is about.
+/// The subject of one line of the result.
 private struct Line {
     let text: String
     let json: JSON
@@ -142,8 +143,7 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that are waiting for a customer, by the marks that their erasure left. They are read
-/// only once.
+/// Purchases in a restored log that wait for a customer, by the marks that their erasure left. Read only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID
@@ -202,7 +202,7 @@ extension ErasureLook {
         let lines = sides.flatMap { $0.lines(besides: customer) }
         return
             (["Nothing was done. The erasure of \(customer) would take away:"] + lines + [
-                "It cannot be undone. To do it, repeat the command within 15 minutes with: --intent \(intent.text)"
+                "This cannot be undone. To erase, repeat the command within 15 minutes with: --intent \(intent.text)"
             ]).joined(separator: "\n")
     }
 }
@@ -222,7 +222,8 @@ extension ErasureLook.Side {
         if !cameFrom.isEmpty {
             let names = cameFrom.map(\.text).joined(separator: ", ")
             lines.append(
-                "    purchases came from \(names); erase that id, too, if it is the same person")
+                "    purchases came from \(names); erase that id too if it belongs to the same person"
+            )
         }
         return lines
     }
@@ -232,7 +233,7 @@ extension ErasureAnswer {
     var text: String {
         let places = erasures.map { "\($0.stream.environment)" }.joined(separator: " and ")
         return "\(customer) was erased in \(places)."
-            + (isEmptied ? "" : " A running service empties the rest.")
+            + (isEmptied ? "" : " A running service deletes the rest.")
     }
 }
 
@@ -249,7 +250,7 @@ extension ErasedAnswer.Side {
         let rest = left.all.filter { $0.count > 0 }.map { "\($0.count) \($0.kind)" }
         return "  \(stream.environment): "
             + (rest.isEmpty ? "nothing is left" : "left: " + rest.joined(separator: ", "))
-            + (livesAgain ? "; a new life has begun since" : "")
+            + (livesAgain ? "; the id has been used again since" : "")
     }
 }
 

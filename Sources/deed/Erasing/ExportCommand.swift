@@ -5,7 +5,7 @@ import Service
 
 let exportCommand = CommandSpec(
     path: ["customer", "export"],
-    summary: "Writes everything that is kept of a customer as one JSON document.",
+    summary: "Writes everything stored about a customer as one JSON document.",
     positionals: [customerPositional],
     options: [.value("customer", "ID", "the customer's id, as a flag"), .project] + Option.database,
     onlyReads: true, example: "deed customer export u1 > u1.json"
@@ -37,7 +37,7 @@ extension Invocation {
     /// The customer, for a command about both environments.
     func customerOfBoth() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
-            throw usage("the customer is named twice: as an argument and with --customer")
+            throw usage("name the customer once: as an argument or with --customer")
         }
         guard let text = self["customer"] ?? positional(0) else {
             throw usage("--customer is missing")

@@ -6,7 +6,7 @@ import Foundation
 /// Reads evidence from a file and removes the byte order mark and the line breaks that editors and shells add. Binary
 /// evidence stays unchanged.
 func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
-    // Up to twice the limit is read, because line breaks do not count as evidence.
+    // Reads up to twice the limit, because line breaks do not count as evidence.
     let bytes = try readStart(of: path, limit: 2 * RawEvidence.byteLimit)
     let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
     return isBinary ? bytes : bare(bytes)

@@ -3,8 +3,8 @@ import JSON
 
 /// The forms in which stores provide evidence.
 let evidenceKinds =
-    "Evidence is an app's receipt (its file, or that in base64), a signed transaction (three parts joined by "
-    + "dots), a notification with signedPayload, or a reply of verifyReceipt."
+    "Evidence is an app's receipt (the file, or its base64), a signed transaction (three parts joined by "
+    + "dots), a notification with signedPayload, or a reply from verifyReceipt."
 
 /// The kind of a file that is not evidence, such as "a PNG picture"; `nil` if unknown.
 func foreignKind(of bytes: [UInt8]) -> String? {

@@ -34,7 +34,7 @@ private let listIntakeCommand = CommandSpec(
 }
 
 private let showIntakeCommand = CommandSpec(
-    path: ["intake", "show"], summary: "Shows what became of queued evidence, and why.",
+    path: ["intake", "show"], summary: "Shows what happened to queued evidence, and why.",
     positionals: [itemPositional], options: [.project] + Option.database,
     onlyReads: true, example: "deed intake show i_4x1k9d"
 ) { invocation throws(CommandEnd) in

@@ -5,23 +5,24 @@ import Core
 import Evidence
 import JSON
 import Service
+import Wording
 
 let submitCommand = CommandSpec(
-    path: ["submit"], summary: "Records what evidence states, for a customer.",
+    path: ["submit"], summary: "Records what evidence states about a customer.",
     positionals: [
         Positional(
             name: "FILE", help: "a receipt, a signed transaction, an app transaction, …",
             isRequired: false, isRepeated: true)
     ],
     options: [
-        .value("customer", "ID", "who submits it", isRequired: true),
-        .flag("restore", "under the project's rule for restoring purchases"),
-        .value("order", "ID", "the customer's order that a receipt fulfils"),
+        .value("customer", "ID", "the customer who submits the evidence", isRequired: true),
+        .flag("restore", "apply the project's rule for restored purchases"),
+        .value("order", "ID", "the customer's order that the receipt fulfils"),
         .value(
             "google-token", "TOKEN",
-            "a purchase token of Google Play; - for standard input, which other users cannot list"),
-        .value("package", "ID", "the package that it was bought in"),
-        .value("product", "ID", "the product, for tokens of one-time products of old"),
+            "a Google Play purchase token; - for standard input, which hides it from other users"),
+        .value("package", "ID", "the package in which the purchase was made"),
+        .value("product", "ID", "the product, for tokens of older one-time products"),
         .extraRoots, .secretKeyFile, .environment, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed submit receipt.bin --customer u1"
@@ -38,7 +39,7 @@ let submitCommand = CommandSpec(
         if let refused = answer.items.first(where: \.isRefused) {
             throw .refused(
                 code: refused.result.word,
-                sentence: "Not all of the evidence is the customer's; see the result of each file.")
+                sentence: "Some of the evidence is not the customer's; see each file's result.")
         }
     }
 }
@@ -122,9 +123,10 @@ extension SubmittedItem {
     private var sentence: String? {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown): nil
-        case .believed(.refused(let refusal)): refusal.sentence
-        case .believed(.alreadySettled(let order)): "Support settled the order \(order) before."
-        case .undecided(let id): "It cannot be judged yet; see: deed intake show \(id)"
+        case .believed(.refused(let refusal)): refusal.withRemedy
+        case .believed(.alreadySettled(let order)):
+            "Support has already settled the order \(order)."
+        case .undecided(let id): "The evidence cannot be judged yet; see: deed intake show \(id)"
         case .refused(let refused): refused.sentence
         }
     }

@@ -8,14 +8,14 @@ import JSON
 
 let verifyCommand = CommandSpec(
     path: ["verify"],
-    summary: "Says what evidence states and whether to believe it, without database or network.",
+    summary: "Shows what evidence states and whether to believe it, without a database or network.",
     positionals: [Positional(name: "FILE", help: "a receipt, a signed transaction, …")],
     options: [
-        .value("bundle-id", "ID", "the app that it must be for"),
+        .value("bundle-id", "ID", "the app that the evidence must be for"),
         .extraRoots,
-        .value("device-id", "ID", "the vendor identifier or network address of its device"),
-        .value("app-version", "VERSION", "the version of the app that it must name"),
-        .value("at", "INSTANT", "when it is read (default: now)"), .json,
+        .value("device-id", "ID", "the vendor identifier or network address of the device"),
+        .value("app-version", "VERSION", "the app version that the evidence must name"),
+        .value("at", "INSTANT", "the instant of the verification (default: now)"), .json,
     ],
     example: "deed verify receipt.bin --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in

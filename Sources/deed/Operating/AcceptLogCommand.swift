@@ -6,13 +6,14 @@ import JSON
 import Ledger
 import Service
 import Telemetry
+import Wording
 
 let acceptLogCommand = CommandSpec(
     path: ["accept-log"],
     summary: "Accepts the log as it is, although it lacks events that instances have seen.",
     options: [
-        .flag("dry-run", "only show what this machine knows to be missing; it takes no reason"),
-        .value("reason", "TEXT", "why; it is kept with the event"),
+        .flag("dry-run", "only show what this machine knows to be missing; takes no --reason"),
+        .value("reason", "TEXT", "the reason, stored with the event"),
         .value("ticket", "ID", "the support case"), .testClock,
     ] + Option.database,
     example: "deed accept-log --reason \"the backup of 3 a.m. was restored\""
@@ -23,13 +24,13 @@ let acceptLogCommand = CommandSpec(
     try invocation.withDatabase { database throws(CommandEnd) in
         let (lacking, isRemembered) = try database.impediment()
         let sentence =
-            lacking?.sentence
+            lacking?.withRemedy
             ?? (isRemembered
                 ? "The log has everything that this machine has seen."
-                : "This machine remembers nothing of the log, so it cannot tell what is lacking.")
+                : "This machine has no record of the log, so it cannot tell what is missing.")
         guard let reason else {
             invocation.show(
-                ["lacking": .optional(lacking?.sentence), "remembered": .bool(isRemembered)],
+                ["lacking": .optional(lacking?.withRemedy), "remembered": .bool(isRemembered)],
                 text: sentence)
             return
         }
@@ -42,13 +43,14 @@ let acceptLogCommand = CommandSpec(
         }
         let names = accepted.projects.map(\.text)
         for (project, error) in accepted.failed {
-            printError("It was not recorded in \(project): \(CommandEnd(error).sentence)")
+            printError(
+                "The acceptance was not recorded in \(project): \(CommandEnd(error).sentence)")
         }
         invocation.show(
             [
                 "acceptance": .string(accepted.acceptance.text),
                 "projects": .array(names.map(JSON.string)),
-                "lacking": .optional(lacking?.sentence), "remembered": .bool(isRemembered),
+                "lacking": .optional(lacking?.withRemedy), "remembered": .bool(isRemembered),
             ],
             text:
                 "\(sentence)\nThe log is accepted as it is (\(accepted.acceptance)), and instances continue with "
@@ -57,8 +59,8 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database must not be used, according to what this machine has seen of the log. Also tells whether the
-    /// machine has seen anything of it.
+    /// Why the database must not be used, according to what this machine has seen of the log. Also
+    /// says whether the machine has seen anything of it.
     func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
@@ -86,7 +88,7 @@ extension Invocation {
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // The log only counts as accepted once the acceptance has been recorded.
+        // The log counts as accepted only once the acceptance has been recorded.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

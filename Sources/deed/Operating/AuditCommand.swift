@@ -12,16 +12,18 @@ import Telemetry
 
 let auditCommand = CommandSpec(
     path: ["audit"],
-    summary: "Proves that the log is whole, and names each place where it was changed.",
+    summary: "Checks that the log is intact, and names each place where it was changed.",
     options: [
-        .flag("evidence", "also prove all kept evidence again, and that events have theirs"),
-        .flag("projections", "also compare every projected row with the fold of the log"),
+        .flag(
+            "evidence",
+            "also verify all stored evidence again, and check that no event lacks its evidence"),
+        .flag("projections", "also compare every derived row with the log"),
         .value("sample", "COUNT", "with --projections: compare only about this many customers"),
         .value("against", "FILE", "check that the log still holds what this checkpoint says"),
-        .flag("since-mark", "read only what was added since the last clean audit with this flag"),
+        .flag("since-mark", "read only the events added since the last clean audit with this flag"),
         .flag(
             "quarantine",
-            "first move events beyond the head aside; needs the login of the schema's owner"),
+            "first move events beyond a shard's head aside; needs the login of the schema's owner"),
         .secretKeyFile, .extraRoots,
     ] + Option.database,
     example: "deed audit --evidence --projections --json"
@@ -71,7 +73,7 @@ private struct AuditReport {
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
-    /// Whether there is anything to report if the audit is interrupted.
+    /// Whether an interrupted audit has anything to report.
     var hasNews: Bool {
         quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
     }
@@ -149,13 +151,13 @@ private struct AuditReport {
             invocation.markFile, with: mark.text(try invocation.signingKey()))
     }
 
-    /// Why the command fails; `nil` if nothing was found.
+    /// Why the command fails; `nil` if the audit found nothing.
     var refusal: CommandEnd? {
         if !log.isEmpty {
             return .refused(
                 code: "log_altered",
                 sentence: (log.count > beyond
-                    ? "The log was changed or is damaged; compare the places that are named with a "
+                    ? "The log was changed or is damaged; compare the named places with a "
                         + "backup." : "Something other than Deed wrote to the database.")
                     + (beyond > 0
                         ? " Events beyond a head or in no shard are not part of the log: find out who wrote "
@@ -166,16 +168,17 @@ private struct AuditReport {
             return .refused(
                 code: "evidence_unproven",
                 sentence:
-                    "Evidence, or an event that rests on it, is not as it was written; compare the "
-                    + "places that are named with a backup."
+                    "Evidence, or an event based on it, has changed since it was written; compare the "
+                    + "named places with a backup."
                     + (evidence.refused > 0
-                        ? " Give --extra-roots if some was believed under roots of your own." : ""))
+                        ? " If some of it was verified with your own roots, give --extra-roots."
+                        : ""))
         }
         if let projections, !projections.findings.isEmpty {
             return .refused(
                 code: "projections_differ",
                 sentence:
-                    "Rows of projections differ from the log; something other than Deed "
+                    "Derived rows differ from the log; something other than Deed "
                     + "wrote to the database.")
         }
         return schema.refusal
@@ -292,7 +295,7 @@ extension EvidenceAuditPort {
     }
 }
 
-/// Calls the ledger's auditor. If this fails, the command ends with the error.
+/// Calls the ledger's auditor. A failure ends the command with the error.
 func attempt<Answer: ~Copyable>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -309,7 +312,7 @@ func attempt<Answer: ~Copyable>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// The mark of the last clean audit; `nil` if there was none, or if everything is to be read.
+    /// The mark of the last clean audit; `nil` without such an audit, or if everything is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {

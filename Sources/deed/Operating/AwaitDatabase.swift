@@ -9,16 +9,15 @@ import Threading
 
 extension Option {
     static let noWait = switchSetting(
-        "no-wait", "end with a fault, instead of waiting, if the database cannot be reached")
+        "no-wait", "fail instead of waiting if the database cannot be reached")
 }
 
 extension Database {
     private static let pauseMilliseconds = 500
     private static let pausesBetweenWords = 20
 
-    /// Waits until the database is reachable, and logs that it is waiting. Returns `false` if the program is asked to
-    /// stop in the meantime. It does not wait for a private database, because the command that needs the database
-    /// starts it.
+    /// Waits until the database is reachable, and logs the wait. Returns `false` if the program is asked to
+    /// stop in the meantime. Does not wait for a private database, because the command that needs it starts it.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }
         var pauses = 0

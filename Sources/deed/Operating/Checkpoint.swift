@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Ledger
 
-/// The ends of all shards at an instant, signed with the installation's key. A checkpoint cannot be forged by someone
-/// who can only write to the database.
+/// The ends of all shards at an instant, signed with the installation's key. Write access to the
+/// database alone is not enough to forge a checkpoint.
 struct Checkpoint {
     private static let format: Int64 = 1
 
@@ -19,7 +19,7 @@ struct Checkpoint {
 
     subscript(shard: Shard) -> ShardMark? { marks.first { $0.shard == shard } }
 
-    /// Reads a checkpoint from its text, which must be signed with one of the keys.
+    /// Reads a checkpoint from its text. One of the keys must have signed it.
     init(_ text: String, from name: String, _ keys: [SecretKey]) throws(CommandEnd) {
         func damaged(_ reason: String) -> CommandEnd {
             .refused(code: "checkpoint_invalid", sentence: "\(name) \(reason)")
@@ -75,9 +75,10 @@ extension ShardMark {
 
 let checkpointCommand = CommandSpec(
     path: ["checkpoint"],
-    summary: "Writes where the log ends, signed, so that a later audit sees what was cut off.",
+    summary:
+        "Writes a signed record of where the log ends, so that a later audit detects missing events.",
     options: [
-        .value("out", "FILE", "the file to write; without it, or with -, standard output"),
+        .value("out", "FILE", "the file to write (default, or with -: standard output)"),
         .secretKeyFile,
     ] + Option.database,
     example: "deed checkpoint --out /mnt/elsewhere/deed-checkpoint.json"
@@ -93,7 +94,8 @@ let checkpointCommand = CommandSpec(
             if mark == nil || finding.flatMap(\.self) != nil {
                 throw .refused(
                     code: "log_altered",
-                    sentence: "Shard \(shard.number) does not end as its row says; run: deed audit")
+                    sentence:
+                        "Shard \(shard.number) does not end where its row says; run: deed audit")
             }
         }
         let checkpoint = Checkpoint(madeAt: clock(), marks: marks)
@@ -108,7 +110,9 @@ let checkpointCommand = CommandSpec(
         let events = marks.reduce(0) { $0 + $1.head }
         invocation.show(
             ["file": .string(name), "events": .integer(events)],
-            text: "The checkpoint of \(events) events is in \(name). Keep it where people who can "
-                + "write to the database cannot; audit with: deed audit --against \(name)")
+            text:
+                "The checkpoint of \(events) events is in \(name). Keep the file where people who can "
+                + "write to the database cannot change it; audit with: deed audit --against \(name)"
+        )
     }
 }

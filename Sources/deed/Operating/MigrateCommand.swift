@@ -12,10 +12,11 @@ let migrateCommand = CommandSpec(
         .flag("dry-run", "only show which migrations are missing"),
         .flag(
             "format",
-            "also raise the log's format to this release's: older releases are out from then on"),
+            "also raise the log's format to this release's, after which older releases cannot serve"
+        ),
         .value(
             "service-login", "LOGIN",
-            "let this login serve the database, and no login connect without a grant in it"
+            "let this login serve the database, and stop logins without a grant from connecting"
         ),
     ] + Option.database,
     example: "deed migrate --service-login deed_server"
@@ -66,7 +67,7 @@ let migrateCommand = CommandSpec(
     }
     if let blind {
         printError(
-            "Commits wait for a standby, and the service may not see which one confirms them. Have an "
+            "Commits wait for a standby, but the service may not see which standby confirms them. Have an "
                 + "administrator run: grant pg_read_all_stats to \(blind)")
     }
     invocation.show(steps, as: "applied", differences, raising)
@@ -96,13 +97,13 @@ private struct Raising {
 
     var sentence: String? {
         guard let before else { return nil }
-        if !isPending { return isDone ? "The log's format is \(number) already." : nil }
+        if !isPending { return isDone ? "The log's format is already \(number)." : nil }
         let own = LogFormat.own.number
         return isDone
-            ? "raised the log's format from \(before.number) to \(own): releases that know only \(before.number) write "
-                + "nothing any more, and running ones say at /readyz which one is wanted. Only a backup leads back."
-            : "The log's format is \(before.number), and this release knows \(own). Older releases still work beside this "
-                + "one, and what they could not read is refused. When every instance runs this release, raise it "
+            ? "raised the log's format from \(before.number) to \(own): releases that know only \(before.number) can no longer "
+                + "write, and running ones say at /readyz which release is needed. The only way back is a backup."
+            : "The log's format is \(before.number), and this release knows \(own). Older releases still work alongside this "
+                + "one, so events that they could not read are refused. When every instance runs this release, raise it "
                 + "with: deed migrate --format"
     }
 }
@@ -131,7 +132,7 @@ extension Invocation {
 }
 
 extension Database {
-    /// Throws if there is a running instance that could no longer write once the log has this release's format.
+    /// Throws if an instance is running that could no longer write once the log has this release's format.
     fileprivate func requireNewInstances() throws(CommandEnd) {
         var view = OperatorsView(connection(role: nil))
         let instances = try attempt { () throws(LedgerError) in try view.instances() }
@@ -142,20 +143,20 @@ extension Database {
             code: "older_instances",
             sentence:
                 "\(older.count == 1 ? "An instance runs" : "\(older.count) instances run") an older release, such as "
-                + "\(first.version) on \(first.host) at \(first.listen), and would write nothing any more. Replace or "
-                + "stop it first. One that was killed counts for 20 s.")
+                + "\(first.version) on \(first.host) at \(first.listen), which could then no longer write. Replace or "
+                + "stop each of these first. A killed instance counts for another 20 s.")
     }
 }
 
 extension [SchemaDifference] {
-    /// Why the command fails; `nil` if there are no differences in the schema itself.
+    /// Why the command fails; `nil` if the schema itself has no differences.
     var refusal: CommandEnd? {
         if allSatisfy(\.isOutside) { return nil }
         return .refused(
             code: "schema_differs",
             sentence:
-                "The schema is not as this release makes it: something other than deed migrate changed it. Find "
-                + "out who, and undo what is named, as the schema's owner; see docs/operations.md.")
+                "The schema differs from this release's: something other than deed migrate changed it. Find "
+                + "the cause, and undo the changes as the schema's owner; see docs/operations.md.")
     }
 }
 
@@ -179,7 +180,7 @@ extension Schema {
             case "DD009":
                 throw .refused(
                     code: "login_missing",
-                    sentence: "There is no login \(login). Make it first, in SQL: "
+                    sentence: "There is no login \(login). Create it first, in SQL: "
                         + "create role \(login) login password '…'")
             // The login lacks the privilege.
             case "42501":

@@ -17,21 +17,22 @@ private let reconcileCommand = CommandSpec(
     path: ["reconcile"],
     summary: "Compares a project with the clock, the stores and the log, and adds what is missing.",
     options: [
-        .value("only", "STEPS", "only these, separated by commas: \(ReconcileStep.list)"),
-        .flag("dry-run", "only look: change nothing and record nothing"),
-        .value("now", "INSTANT", "as of this instant, at most the database's current time"),
+        .value("only", "STEPS", "only these steps, separated by commas: \(ReconcileStep.list)"),
+        .flag("dry-run", "only report: change nothing and record nothing"),
+        .value("now", "INSTANT", "as of this instant, no later than the database's current time"),
         .flag(
             "full",
             "compare the rows of every customer, not only of a sample, and ask the stores for the "
                 + "history of each"),
-        .flag("repair", "rewrite rows that differ, from the log"),
+        .flag("repair", "rewrite rows that differ from the log"),
         .value(
             "parallel", "COUNT",
             "publish boundaries of this many shards at once, 1 to 16 (1): faster, but slower "
                 + "for others on the same machine"),
         .flag("every-project", "every project, one after the other, instead of one"),
         .value(
-            "wait", "SECONDS", "how long to wait for another reconciliation to end, up to 86400 (0)"
+            "wait", "SECONDS",
+            "how many seconds to wait for another reconciliation to end, up to 86400 (0)"
         ),
         .extraRoots, .secretKeyFile, .project,
     ] + Option.database,
@@ -40,7 +41,7 @@ private let reconcileCommand = CommandSpec(
     let wish = try invocation.reconcileWish(of: invocation.project())
     let patience = try invocation.integer("wait", in: 0...86_400) ?? 0
     if invocation.has("every-project"), invocation.isWritten("project") {
-        throw invocation.usage("--every-project and --project exclude each other")
+        throw invocation.usage("give --every-project or --project, not both")
     }
     let sender = try invocation.sender()
     let roots = try invocation.extraRoots()
@@ -48,7 +49,7 @@ private let reconcileCommand = CommandSpec(
         let clock = try invocation.clock(over: database, for: wish)
         var settings = database.modestSettings(clock: clock)
         (settings.lookups, settings.committers) = (wish.parallel, wish.parallel)
-        // Batches can be large, since no client waits for these committers.
+        // Batches can be large, because no client waits for these committers.
         settings.backgroundBatch = 500
         let live = Live(
             settings,
@@ -91,7 +92,7 @@ private let listReconciliationsCommand = CommandSpec(
 }
 
 private let showReconciliationCommand = CommandSpec(
-    path: ["reconcile", "show"], summary: "Shows what a reconciliation found and mended.",
+    path: ["reconcile", "show"], summary: "Shows what a reconciliation found and repaired.",
     positionals: [Positional(name: "ID", help: "from deed reconcile list")],
     options: [.project] + Option.database, onlyReads: true,
     example: "deed reconcile show rc_4x1k9d"

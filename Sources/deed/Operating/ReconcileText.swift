@@ -19,7 +19,7 @@ extension ReconciliationFinished {
     func text(of wish: ReconcileWish) -> String {
         let head =
             wish.isRehearsal
-            ? "A rehearsal of \(wish.project): nothing was changed or recorded."
+            ? "A dry run for \(wish.project): nothing was changed or recorded."
             : "Reconciliation \(reconciliation) of \(wish.project)."
         return ([head] + lines + [verdict]).joined(separator: "\n")
     }
@@ -34,22 +34,22 @@ extension ReconciliationFinished {
         let state =
             isSound
             ? "Everything is in order."
-            : drift > 0 ? "Drift: \(drift)." : "It is incomplete."
+            : drift > 0 ? "Drift: \(drift)." : "The reconciliation is incomplete."
         return "\(state) It took \(seconds) s."
     }
 
     /// What to do if a run has found problems.
     func advice(of wish: ReconcileWish) -> String {
-        if !errors.isEmpty { return "A step could not be done; remove its cause and run it again." }
+        if !errors.isEmpty { return "A step failed; remove the cause and reconcile again." }
         if (steps[.chain]?.found ?? 0) > 0 {
-            return "The log was changed or is damaged; see where with: deed audit"
+            return "The log was changed or is damaged; to see where, run: deed audit"
         }
         let left = steps[.projections].map { $0.found - $0.mended } ?? 0
         if left == 0 {
-            return "Rows differed from the log and were mended; find out what wrote them."
+            return "Rows differed from the log and were repaired; find out what wrote them."
         }
         return wish.plan.isFull && wish.plan.repairs
-            ? "No readable event explains what is left; see it with: deed audit --projections"
+            ? "Some differences remain that no readable event explains; to see them, run: deed audit --projections"
             : "Rows differ from the log; repair them with: deed reconcile --full --repair"
     }
 }
@@ -68,31 +68,31 @@ extension ReconcileStep {
     fileprivate func sentence(_ counts: StepCounts) -> String {
         switch self {
         case .boundaries:
-            "boundaries: \(counts.found) were due of \(counts.lookedAt) customers; "
+            "boundaries: \(counts.found) were due among \(counts.lookedAt) customers; "
                 + "\(counts.mended) were published."
         case .notifications:
             "notifications: \(counts.lookedAt) were read from the stores; \(counts.found) had not "
                 + "arrived; \(counts.mended) were recorded."
         case .history:
             "history: the stores were asked for the purchases of \(counts.lookedAt) customers; of "
-                + "\(counts.found) they reported something new; \(counts.mended) were mended."
+                + "\(counts.found) they reported something new; \(counts.mended) were repaired."
         case .subscriptions:
             "subscriptions: the stores were asked about \(counts.lookedAt); of \(counts.found) they "
-                + "reported something new; \(counts.mended) were mended."
+                + "reported something new; \(counts.mended) were repaired."
         case .intake:
-            "intake: \(counts.lookedAt) pieces of evidence wait"
+            "intake: \(counts.lookedAt) pieces of evidence are waiting"
                 + (counts.found == 0
                     ? "." : "; ALARM: \(counts.found) were tried often, see: deed intake list")
         case .orders:
             "orders: \(counts.found) were stale; \(counts.mended) were closed."
         case .unclaimed:
-            "unclaimed: \(counts.lookedAt) purchases wait for a customer; "
-                + "\(counts.found) carry a token that a customer has."
+            "unclaimed: \(counts.lookedAt) purchases are waiting for a customer; "
+                + "\(counts.found) carry a customer's token."
         case .projections:
             "projections: the rows of \(counts.found) of \(counts.lookedAt) customers differed "
-                + "from the log; \(counts.mended) were mended."
+                + "from the log; \(counts.mended) were repaired."
         case .chain:
-            "chain: \(counts.lookedAt) new events were proven; "
+            "chain: \(counts.lookedAt) new events were verified; "
                 + "\(counts.found) places were changed."
         }
     }

@@ -18,12 +18,12 @@ struct SecretKeyFile: Sendable {
     /// The next key during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
-    /// The key, followed by earlier keys with which stored data may have been sealed or signed.
+    /// The key, followed by earlier keys that may have sealed or signed stored data.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// The earlier keys, each in a separate file. Only they can verify what was signed with them.
+    /// The earlier keys, each in a separate file. Only they can verify what they signed.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -35,7 +35,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before keys had names, there could only be one old key.
+            // Before keys had names, only one old key could exist.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -45,13 +45,15 @@ struct SecretKeyFile: Sendable {
         return keys
     }
 
-    /// Replaces the key with a new one once `reseal` has sealed everything with it. If the process dies in between, the
-    /// key files can still open everything, and the next call continues.
+    /// Replaces the key with a new one once `reseal` has sealed everything with the new one. If the
+    /// process dies in between, the key files can still open everything, and the next call continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
         }
-        if !lock.tryExclusive() { throw fault("another call rotates it now; wait for it") }
+        if !lock.tryExclusive() {
+            throw fault("another command is rotating it; wait until that is done")
+        }
         defer { lock.release() }
         let current = try key(making: false)
         var next = next
@@ -65,7 +67,7 @@ struct SecretKeyFile: Sendable {
         syncFolder(of: path)
     }
 
-    /// The key. If it is missing, it is created, unless something was signed with it before.
+    /// The key. A missing key is created, unless something was signed with it before.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
@@ -74,7 +76,7 @@ struct SecretKeyFile: Sendable {
             )
         }
         try make()
-        guard let key = try read() else { throw fault("it disappeared as soon as it was made") }
+        guard let key = try read() else { throw fault("it disappeared as soon as it was created") }
         return key
     }
 
@@ -87,7 +89,7 @@ struct SecretKeyFile: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw fault("it is not a file")
+            throw fault("it is not a regular file")
         }
         if status.st_mode & 0o077 != 0 {
             throw fault("users other than its owner may use it; run: chmod 600 \(path)")
@@ -103,8 +105,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Ends the program if the key exists but the user it will run as may not read it. Otherwise, this would be noticed
-    /// only when credentials are first opened.
+    /// Ends the program if the key exists but the service's user may not read it. Otherwise, only
+    /// the first attempt to open credentials would reveal this.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw unreadable(by: user)
@@ -114,7 +116,7 @@ struct SecretKeyFile: Sendable {
         let name = user?.name ?? "the user \(geteuid())"
         return fault(
             "it is unreadable by \(name); as root, run: chown \(user?.name ?? String(geteuid())) \(path); "
-                + "and let that user enter its folder")
+                + "and let that user enter the file's folder")
     }
 
     /// A file's owner; `nil` if the file is missing or belongs to root.
@@ -151,8 +153,8 @@ struct SecretKeyFile: Sendable {
 extension Option {
     static let secretKeyFile = setting(
         "secret-key-file", "FILE",
-        "the installation's key, made when it is first needed; without it, secret.key in the data "
-            + "folder")
+        "the installation's key, created when first needed (default: secret.key in the data "
+            + "folder)")
 }
 
 extension Invocation {
@@ -161,7 +163,7 @@ extension Invocation {
         try secretKeyFile.key(making: making)
     }
 
-    /// The key for signing. If it is missing, it is created, unless sealed data shows that a key existed and was lost.
+    /// The key for signing. A missing key is created, unless sealed data shows that a key existed and was lost.
     func signingKey() throws(CommandEnd) -> SecretKey {
         if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
         let database = try database()
@@ -169,7 +171,7 @@ extension Invocation {
         return try secretKey(making: !hasSealed(database))
     }
 
-    /// True when in doubt: the schema of an earlier release may lack the tables.
+    /// Whether any data is sealed. True when in doubt, because the schema of an earlier release may lack the tables.
     private func hasSealed(_ database: Database) -> Bool {
         var view = OperatorsView(database.serviceConnection)
         if let found = try? view.hasSealed() { return found }

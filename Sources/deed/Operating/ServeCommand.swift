@@ -10,20 +10,24 @@ import Telemetry
 
 extension Option {
     static let listen = setting(
-        "listen", "ADDRESS", "where the server listens; port 0 takes a free one",
+        "listen", "ADDRESS", "the address to listen on; port 0 picks a free port",
         fallback: "127.0.0.1:8080")
     static let tlsCertificate = setting(
-        "tls-certificate", "FILE", "certificate and chain in PEM, to speak HTTPS")
+        "tls-certificate", "FILE", "the certificate and its chain in PEM, for HTTPS")
     static let tlsKey = setting("tls-key", "FILE", "the certificate's key in PEM")
     static let connections = setting(
-        "connections", "COUNT", "connections at the same time", fallback: "4096")
+        "connections", "COUNT", "the most connections at the same time", fallback: "4096")
     static let console = switchSetting(
-        "console", "serve web pages for people who support customers, below /console")
+        "console", "serve web pages for support staff below /console")
     static let consoleListen = setting(
-        "console-listen", "ADDRESS", "where the pages of --console are, if apart")
+        "console-listen", "ADDRESS", "a separate address for the pages of --console")
+    static let consoleSecondFactor = setting(
+        "console-second-factor", "WORD",
+        "required or optional: whether people need a second factor to see more than its set-up",
+        fallback: "optional")
     static let serveTestClock = switchSetting(
         "test-clock",
-        "follow a clock that PUT /v1/test/clock moves; the database then keeps it for good")
+        "follow a clock that PUT /v1/test/clock moves; the database keeps this clock for good")
 }
 
 let serveCommand = CommandSpec(
@@ -33,10 +37,12 @@ let serveCommand = CommandSpec(
         .tlsCertificate,
         .tlsKey, .connections,
         .setting(
-            "connections-per-address", "COUNT", "connections of one address", fallback: "1024"),
+            "connections-per-address", "COUNT", "the most connections from one address",
+            fallback: "1024"),
         .setting(
-            "trusted-proxies", "LIST", "proxies that speak for clients, such as 10.0.0.0/8,::1"),
-        .operationsListen, .console, .consoleListen,
+            "trusted-proxies", "LIST",
+            "proxies that forward clients' requests, such as 10.0.0.0/8,::1"),
+        .operationsListen, .console, .consoleListen, .consoleSecondFactor,
         .setting(
             "answer-memory-megabytes", "COUNT", "memory for answers about recently read customers",
             fallback: "256", formerly: "answer-memory"),
@@ -46,15 +52,15 @@ let serveCommand = CommandSpec(
             fallback: "60", formerly: "max-stale"),
         .setting(
             "reconcile-at", "TIME",
-            "the time in UTC, as in 03:00, when every project is reconciled daily; without it, never"
+            "when to reconcile every project daily, in UTC, as in 03:00 (default: never)"
         ),
         .setting(
             "forget-after", "DURATION",
-            "how old something becomes that nothing rests on, at least P200D, or off",
+            "the age at which data that nothing depends on is deleted, at least P200D, or off",
             fallback: "P400D"),
         .setting(
             "user", "NAME",
-            "the user to run as when root starts this; without it the owner of the data folder's database, else deed, else postgres"
+            "the user to run as when root starts this (default: the owner of the data folder's database, else deed, else postgres)"
         ),
     ] + Option.webhooks + [
         .noWait, .extraRoots, .secretKeyFile, .databaseURL, .dataDir, .serveTestClock,
@@ -72,12 +78,12 @@ let serveCommand = CommandSpec(
     let webhooks = try invocation.webhookSettings()
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
-    // The lock is released last: by then, the database must have stopped, for the next process that takes the lock.
+    // The lock is released last, after the database has stopped, so that the next holder finds it stopped.
     defer { withExtendedLifetime(lock) {} }
     try starting { () throws(StartError) in try settings.claimAddresses() }
     if let user, !user.become() {
         throw .fault(
-            "The system did not let this process become the user \(user.name); "
+            "The system did not let this process switch to the user \(user.name); "
                 + "start deed as that user.")
     }
     if let user { try invocation.secretKeyFile.check(readableFor: user) }
@@ -104,7 +110,7 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The user who runs the service if root started it. The data folder then belongs to that user.
+    /// The user who runs a service that root starts. The data folder then belongs to that user.
     fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
         do throws(PrivatePostgresError) {
             return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])

@@ -62,7 +62,7 @@ extension ServerSettings {
         switch (invocation["tls-certificate"], invocation["tls-key"]) {
         case (let certificate?, let key?): tls = TLSFiles(certificate: certificate, key: key)
         case (nil, nil): break
-        default: throw invocation.usage("--tls-certificate and --tls-key go together")
+        default: throw invocation.usage("give --tls-certificate and --tls-key together")
         }
     }
 
@@ -78,14 +78,19 @@ extension ServerSettings {
 }
 
 extension ConsoleSettings {
-    /// `nil` without `--console`.
+    /// The console's settings; `nil` without `--console`.
     fileprivate init?(
         _ invocation: Invocation, beside shared: ServerSettings
     ) throws(CommandEnd) {
         let address = try invocation.listenAddress("console-listen")
+        let secondFactor = invocation["console-second-factor"] ?? "optional"
+        guard ["required", "optional"].contains(secondFactor) else {
+            throw invocation.usage("--console-second-factor takes required or optional")
+        }
         guard invocation.has("console") else {
-            if invocation.isWritten("console-listen") {
-                throw invocation.usage("--console-listen needs --console")
+            for option in ["console-listen", "console-second-factor"]
+            where invocation.isWritten(option) {
+                throw invocation.usage("--\(option) needs --console")
             }
             return nil
         }
@@ -102,11 +107,12 @@ extension ConsoleSettings {
             throw .refused(
                 code: "console_unprotected",
                 sentence:
-                    "The console at \(address ?? shared.listen) would take passwords over plain HTTP. Let Deed "
-                    + "speak HTTPS with --tls-certificate and --tls-key, put a proxy that does in front and name it "
-                    + "with --trusted-proxies, or serve the console on this machine alone: "
+                    "The console at \(address ?? shared.listen) would receive passwords over plain HTTP. Serve HTTPS "
+                    + "with --tls-certificate and --tls-key, or put an HTTPS proxy in front and name it "
+                    + "with --trusted-proxies. To serve the console on this machine only, give: "
                     + "--console-listen 127.0.0.1:8081")
         }
         self = settings
+        requiresSecondFactor = secondFactor == "required"
     }
 }

@@ -76,11 +76,17 @@ private let resetPersonCommand = CommandSpec(
     path: ["person", "reset"],
     summary:
         "Revokes a person's password and sessions, and prints a link for choosing a new password.",
-    positionals: [emailPositional], options: [.consoleURL] + Option.database,
+    positionals: [emailPositional],
+    options: [
+        .flag(
+            "second-factor", "also remove the second factor, for a person who has lost it"),
+        .consoleURL,
+    ] + Option.database,
     example: "deed person reset ann@example.com"
 ) { invocation throws(CommandEnd) in
     try invocation.withPerson { people, person throws(CommandEnd) in
-        invocation.show(try ask(people.link(of: person)))
+        let isLost = invocation.has("second-factor")
+        invocation.show(try ask(people.link(of: person, removingSecondFactor: isLost)))
     }
 }
 
@@ -142,7 +148,7 @@ extension Invocation {
         }
     }
 
-    /// Prints a link. It is never shown again.
+    /// Prints a link, which is never shown again.
     fileprivate func show(_ link: PersonLink) {
         var base = self["console-url"] ?? "http://127.0.0.1:8080"
         while base.hasSuffix("/") { base.removeLast() }
@@ -163,6 +169,7 @@ extension Person {
         [
             "person": .string(id.text), "email": .string(email.text),
             "created_at": .string(createdAt.text), "has_password": .bool(hasPassword),
+            "has_second_factor": .bool(hasSecondFactor),
             "last_seen_at": .optional(lastSeen?.text),
             "roles": .array(
                 roles.map {
@@ -175,6 +182,7 @@ extension Person {
         let rights = roles.map { "\($0.role.rawValue) in \($0.project)" }.joined(separator: ", ")
         return "\(email)   \(id)   " + (rights.isEmpty ? "no role" : rights)
             + (hasPassword ? "" : "   no password yet")
+            + (hasSecondFactor ? "   second factor" : "")
             + (lastSeen.map { "   last seen \($0.text)" } ?? "")
     }
 }

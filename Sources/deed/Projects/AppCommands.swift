@@ -11,9 +11,11 @@ private let setAppCommand = CommandSpec(
     path: ["app", "set"], summary: "Adds an app to a project and allows it there, or changes it.",
     options: Option.app + [
         .value("apple-id", "NUMBER", "the app's number in the store"),
-        .value("sandbox-access", "WHO", "whose sandbox purchases count: none, listed or all"),
+        .value(
+            "sandbox-access", "WHO", "which customers' sandbox purchases count: none, listed or all"
+        ),
         .value("sandbox-customers", "IDS", "the listed customers, separated by commas"),
-        .value("receipts", "JUDGE", "who judges legacy receipts: local (offline) or store"),
+        .value("receipts", "JUDGE", "how legacy receipts are judged: local (offline) or store"),
     ] + Option.credentials + [.secretKeyFile, .idempotencyKey, .project] + Option.database,
     example: "deed app set --bundle-id com.example.game --apple-id 1234567890 --sandbox-access all"
 ) { invocation throws(CommandEnd) in
@@ -50,7 +52,7 @@ private let listAppsCommand = CommandSpec(
 
 private let removeAppCommand = CommandSpec(
     path: ["app", "remove"],
-    summary: "Removes an app from a project; what its purchases brought stays.",
+    summary: "Removes an app from a project; what its purchases gave stays.",
     options: Option.app + [.idempotencyKey, .project] + Option.database,
     example: "deed app remove --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in
@@ -130,7 +132,7 @@ extension Invocation {
         let word: SandboxAccess.Word? = try word("sandbox-access")
         guard let word = word ?? (listed == nil ? nil : .listed) else { return nil }
         guard let access = SandboxAccess(word, listed) else {
-            throw usage("--sandbox-access listed and --sandbox-customers go together")
+            throw usage("give --sandbox-access listed and --sandbox-customers together")
         }
         return access
     }
@@ -157,14 +159,14 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// A risk to warn about: the credentials are used with a store on this machine.
+    /// A risk to warn about: the app uses the credentials with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return
-            "Deed shows this app's credentials, those that come later too, at \(address.url), unencrypted. "
-            + "Any user of this machine who listens on that port first gets them, and may use them "
-            + "at the real store. Give Deed a practice store's key only, and take the address away "
-            + "when the practice store is gone: --store-url none"
+            "Deed sends this app's credentials, including later ones, to \(address.url) unencrypted. "
+            + "Any user of this machine who listens on that port first gets them, and can use them "
+            + "at the real store. Give Deed only a practice store's key, and remove the address "
+            + "once the practice store is gone: --store-url none"
     }
 }
 

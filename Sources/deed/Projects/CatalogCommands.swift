@@ -15,7 +15,7 @@ let catalogCommands = [
 private let file = Positional(name: "FILE", help: "the catalog; - is standard input")
 private let proposalOptions: [Option] =
     [
-        .value("if-version", "VERSION", "only if this is the version that it would replace"),
+        .value("if-version", "VERSION", "only if the current catalog has this version"),
         .project,
     ] + Option.database
 
@@ -32,9 +32,9 @@ private let showCatalogCommand = CommandSpec(
 }
 
 private let checkCatalogCommand = CommandSpec(
-    path: ["catalog", "check"], summary: "Names everything that is wrong with a catalog file.",
+    path: ["catalog", "check"], summary: "Lists all errors in a catalog file.",
     positionals: [file],
-    options: [.flag("strict", "exit with 1 also when there are warnings"), .json],
+    options: [.flag("strict", "exit with 1 even if there are only warnings"), .json],
     example: "deed catalog check catalog.json"
 ) { invocation throws(CommandEnd) in
     let contents = try invocation.contents(of: try invocation.catalogBytes(), after: Catalog())
@@ -74,7 +74,9 @@ private let applyCatalogCommand = CommandSpec(
     path: ["catalog", "apply"],
     summary: "Shows what a catalog file changes, and replaces the project's catalog with it.",
     positionals: [file],
-    options: [.flag("dry-run", "only show it, as deed catalog diff does"), .idempotencyKey]
+    options: [
+        .flag("dry-run", "only show the changes, as deed catalog diff does"), .idempotencyKey,
+    ]
         + proposalOptions,
     example: "deed catalog apply catalog.json"
 ) { invocation throws(CommandEnd) in
@@ -119,7 +121,7 @@ extension Invocation {
         }
     }
 
-    /// Reads a catalog file that is meant to replace another catalog. Prints all problems in it.
+    /// Reads a catalog file that should replace another catalog. Prints all problems in it.
     fileprivate func contents(
         of bytes: [UInt8], after old: Catalog
     ) throws(CommandEnd) -> CatalogFile.Contents {
@@ -169,7 +171,7 @@ extension Catalogs {
         return try preview(step, of: project)
     }
 
-    /// The step, with the customers who gain or lose by it. Shows progress while counting.
+    /// The step, with the customers who gain or lose access. Shows progress while counting.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

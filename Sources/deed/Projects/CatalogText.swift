@@ -16,7 +16,7 @@ struct CatalogPreview {
     func text(warnings: [CatalogProblem]) -> String {
         let warned = warnings.map { "warning: \($0)" }
         if step.changes.isEmpty {
-            return (warned + ["Nothing changes: it is the catalog of version \(step.version)."])
+            return (warned + ["Nothing changes: the file is the same as version \(step.version)."])
                 .joined(separator: "\n")
         }
         let changes = step.changes.map { "  \($0.line)" }
@@ -33,7 +33,7 @@ struct CatalogPreview {
         let purchases =
             waiting.isEmpty ? [] : ["Purchases waiting for a new product:"] + waiting
         return
-            (warned + ["Against version \(step.version):"] + changes
+            (warned + ["Compared with version \(step.version):"] + changes
             + ["Access that changes immediately:"] + tallies + concerned + more + unread + purchases)
             .joined(separator: "\n")
     }
@@ -47,7 +47,7 @@ struct CatalogPreview {
 }
 
 extension AccessTally {
-    /// Formatted like `3 (ad_free 3, pro 1)`.
+    /// For example `3 (ad_free 3, pro 1)`.
     fileprivate var text: String {
         let parts = byEntitlement.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         return parts.isEmpty ? "0" : "\(customers) (\(parts.joined(separator: ", ")))"
@@ -63,7 +63,7 @@ extension AccessCounts.Concerned {
 }
 
 extension CatalogChange {
-    /// Formatted like `~ product com.example.pro: level`.
+    /// For example `~ product com.example.pro: level`.
     fileprivate var line: String {
         let sign =
             switch kind {
@@ -86,8 +86,10 @@ extension CatalogChange {
 
 extension CatalogStep {
     func verdict(isRepetition: Bool) -> String {
-        if isRepetition { return "This was done before, with the same key, as version \(version)." }
-        return isApplied ? "The catalog is version \(version) now." : "Nothing was written."
+        if isRepetition {
+            return "This catalog was already applied with the same key, as version \(version)."
+        }
+        return isApplied ? "The catalog is now version \(version)." : "Nothing was written."
     }
 }
 

@@ -6,14 +6,15 @@ import JSON
 import StoreAccess
 
 extension Option {
-    /// An app's credentials. Secrets are read from files, because every user of the machine can see arguments.
+    /// The flags for an app's credentials. Secrets are read from files, because every user of the machine can see
+    /// arguments.
     static let credentials: [Option] =
         storeProfiles.flatMap(\.credentials).map { .value($0.flag, $0.help.value, $0.help.text) }
         + [
             .value(
                 "store-url", "URL",
-                "a store on this machine instead of the real one, like http://127.0.0.1:9090; none "
-                    + "removes it"),
+                "a store on this machine to use instead of the real one, such as http://127.0.0.1:9090; "
+                    + "\"none\" returns to the real store"),
             .flag("forget-credentials", "forget the app's key and shared secret for the store"),
         ]
 }
@@ -31,7 +32,7 @@ private let rotateSecretCommand = CommandSpec(
     summary: "Replaces the installation's key with a new one.",
     options: [
         .flag(
-            "lost", "make one instead of a key that is lost for good: credentials must be set again"
+            "lost", "create a key to replace a lost one; credentials must then be set again"
         ),
         .secretKeyFile,
     ] + Option.database,
@@ -39,44 +40,46 @@ private let rotateSecretCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     if invocation.has("lost") { return try invocation.replaceLostKey() }
     try invocation.withLive { live throws(CommandEnd) in
-        var (count, webhooks) = (0, 0)
+        var (count, webhooks, factors) = (0, 0, 0)
         let file = invocation.secretKeyFile
         try file.rotate { keys throws(CommandEnd) in
             count = try obey(live.store.vault.rotate(under: keys))
             webhooks = try obey(live.webhooks.vault.rotate(under: keys))
+            factors = try obey(live.factors.rotate(under: keys))
         }
         invocation.show(
             [
                 "file": .string(file.path), "credentials": .integer(count),
-                "webhooks": .integer(webhooks),
+                "webhooks": .integer(webhooks), "second_factors": .integer(factors),
             ],
             text:
-                "The credentials of \(count) apps and the secrets of \(webhooks) webhooks are sealed with a new key in \(file.path). Copy "
-                + "it to every machine that runs Deed over this database. Earlier keys stay beside "
-                + "it, each as \(file.path).old.NAME: they prove the checkpoints that they signed. "
-                + "Keep them for as long as those matter.")
+                "The credentials of \(count) apps, the secrets of \(webhooks) webhooks and the second factors of \(factors) "
+                + "people are sealed with a new key in \(file.path). Copy the key to every machine that runs Deed with this "
+                + "database. Earlier keys stay next to it as \(file.path).old.NAME: they verify the checkpoints that they "
+                + "signed. Keep them as long as you need those checkpoints.")
     }
 }
 
 extension Invocation {
-    /// Creates a key if there is none.
+    /// Creates a key if no key exists.
     fileprivate func replaceLostKey() throws(CommandEnd) {
         let file = secretKeyFile
         if fileExists(file.path) {
             throw .refused(
                 code: "key_there",
-                sentence: "\(file.path) exists; to replace it, leave --lost out.")
+                sentence: "\(file.path) exists; to replace that key, leave --lost out.")
         }
         try withLive { live throws(CommandEnd) in
             _ = try file.key(making: true)
             let locked =
                 try ask(live.store.vault.lockedApps()).map(\.key.id.text)
                 + ask(live.webhooks.vault.locked()).map(\.id.text)
+                + ask(live.factors.locked()).map(\.text)
             let names = locked.isEmpty ? "none" : locked.joined(separator: ", ")
             show(
                 ["file": .string(file.path), "locked": .array(locked.map(JSON.string))],
                 text:
-                    "A new key is in \(file.path). Apps and webhooks that need new secrets, as deed doctor says: "
+                    "A new key is in \(file.path). Apps, webhooks and people that need new secrets, according to deed doctor: "
                     + names)
         }
     }
@@ -100,7 +103,7 @@ extension Invocation {
             throw usage("\(key.flags) go together")
         }
         let piped = given.filter { $0.isSecret && self[$0.flag] == "-" }
-        if piped.count > 1 { throw usage("only one of \(piped.flags) can be -") }
+        if piped.count > 1 { throw usage("only one of \(piped.flags) can read standard input (-)") }
         for member in given {
             let value = self[member.flag] ?? ""
             change.secrets[member.name] =

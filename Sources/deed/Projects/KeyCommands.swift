@@ -7,7 +7,7 @@ import Service
 let keyCommands = [createKeyCommand, listKeysCommand, rotateKeyCommand, revokeKeyCommand]
 
 private let expires = Option.value(
-    "expires", "INSTANT|DURATION", "when it ends by itself: 2027-01-01T00:00:00Z, P90D")
+    "expires", "INSTANT|DURATION", "when the key expires: 2027-01-01T00:00:00Z, P90D")
 private let keyPositional = Positional(
     name: "ID", help: "the key's id, as deed key list shows it")
 
@@ -17,8 +17,10 @@ private let createKeyCommand = CommandSpec(
         .value(
             "role", "ROLE", "reader, support, backend (reads and submits) or admin",
             isRequired: true),
-        .value("name", "NAME", "a name for the key, which answers show beside its id"), expires,
-        .value("environment", "NAME", "the only environment that it is for: production or sandbox"),
+        .value("name", "NAME", "a name for the key, shown next to its id"), expires,
+        .value(
+            "environment", "NAME",
+            "the only environment that the key may use: production or sandbox"),
         .project,
     ] + Option.database,
     example: "deed key create --role backend --name \"lobby servers\" --expires P90D --json"
@@ -42,7 +44,7 @@ private let createKeyCommand = CommandSpec(
 
 private let listKeysCommand = CommandSpec(
     path: ["key", "list"],
-    summary: "Lists the keys to a project, without their secrets, and when each was last used.",
+    summary: "Lists a project's keys, without their secrets, and when each key was last used.",
     options: [.project] + Option.database, onlyReads: true,
     example: "deed key list"
 ) { invocation throws(CommandEnd) in
@@ -52,7 +54,7 @@ private let listKeysCommand = CommandSpec(
         invocation.show(
             answer.json,
             text: answer.keys.isEmpty
-                ? "There is no key yet; make one with: deed key create --role backend"
+                ? "There is no key yet; create one with: deed key create --role backend"
                 : answer.keys.map { $0.line(at: answer.at) }.joined(separator: "\n"))
     }
 }
@@ -98,7 +100,7 @@ private let revokeKeyCommand = CommandSpec(
 extension Invocation {
     fileprivate func keyID() throws(CommandEnd) -> KeyID {
         let text = positional(0) ?? ""
-        // The error does not repeat the text, because it may be seen by anyone.
+        // The error does not repeat the text, because anyone may see the error.
         if text.hasPrefix("deed_") {
             throw usage("that is a key, not its id; deed key list shows the ids")
         }
@@ -121,7 +123,7 @@ extension Invocation {
         return .lasting(duration)
     }
 
-    /// Prints a new key. It is never shown again.
+    /// Prints a new key, which is never shown again.
     fileprivate func show(_ new: NewKey, of project: ProjectID, inPlaceOf old: Key? = nil) {
         let json: JSON = [
             "key": .string(new.text), "id": .string(new.key.text),
@@ -138,10 +140,10 @@ extension Invocation {
         if isJSON { return }
         // Printed on standard error, so that standard output contains only the key: DEED_KEY=$(deed key create --role
         // reader)
-        let end = limits.expires.map { " It ends at \($0.text)." } ?? ""
+        let end = limits.expires.map { " The key expires at \($0.text)." } ?? ""
         printError("The key is shown only this once. Its id is \(new.key).\(end)")
         if let old, let last = old.limits.expires {
-            printError("The key \(old.id), in whose place it came, ends at \(last.text).")
+            printError("The key \(old.id), which it replaces, expires at \(last.text).")
         }
     }
 }

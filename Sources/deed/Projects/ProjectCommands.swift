@@ -13,7 +13,7 @@ let projectCommands = [
 private let createProjectCommand = CommandSpec(
     path: ["project", "create"], summary: "Creates a project.",
     positionals: [Positional(name: "NAME", help: "the project's name")],
-    options: [.flag("if-missing", "succeed when it exists already")] + Option.database,
+    options: [.flag("if-missing", "succeed even if the project already exists")] + Option.database,
     example: "deed project create default"
 ) { invocation throws(CommandEnd) in
     let project: ProjectID = try invocation.id(
@@ -32,7 +32,7 @@ private let createProjectCommand = CommandSpec(
     invocation.show(
         ["project": .string(project.text)],
         text: isNew
-            ? "Created the project \"\(project)\"." : "The project \"\(project)\" exists already.")
+            ? "Created the project \"\(project)\"." : "The project \"\(project)\" already exists.")
 }
 
 private let listProjectsCommand = CommandSpec(

@@ -27,32 +27,33 @@ let setProjectCommand = CommandSpec(
             "transfer", "RULE",
             "when another customer submits a held purchase: keep, transfer_if_inactive or transfer"),
         .value(
-            "restore", "RULE", "likewise when another customer restores it, or \"as-transfer\""),
-        .value("cool-down", "DURATION", "how long a moved purchase stays where it is: P1D"),
+            "restore", "RULE",
+            "the same when another customer restores a purchase, or \"as-transfer\""),
+        .value("cool-down", "DURATION", "how long before a moved purchase can move again: P1D"),
         .value("order-lifetime", "DURATION", "how long an order waits for its purchase: P7D"),
         .value(
             "credit-limit", "LIMITS",
             "what back ends may add to a customer per call and per day: coins=100/1000,gems=none"),
         .value(
             "support-limit", "LIMITS",
-            "how far support keys may grant, by entitlement, * for all others: pro=P30D,*=P7D,gold=none"
+            "how long support keys may grant each entitlement, * for all others: pro=P30D,*=P7D,gold=none"
         ),
         .value(
             "refund-reports", "WORD",
-            "tell the store about purchases when a refund is requested: consented (every customer "
+            "report purchases to the store when a refund is requested: consented (every customer "
                 + "has agreed to that) or off"),
         .value(
             "refund-preference", "WORD",
             "the outcome you prefer: decline, grant_full or grant_prorated"),
-        .flag("refund-sample", "customers could try the product before they bought it"),
+        .flag("refund-sample", "customers could try the product before buying it"),
         .value(
             "customers-per-account", "NUMBER",
-            "how many customers may hand in one store account's app transaction: 3, or none for "
+            "how many customers may submit one store account's app transaction: 3, or none for "
                 + "no limit"),
         .value(
             "merge", "WHO",
-            "who may merge two customers: staff, or backend for back ends too, of customers without "
-                + "purchases of another account"),
+            "who may merge two customers: staff; or backend, for back ends too, if neither customer has "
+                + "purchases from another account"),
         .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -90,7 +91,7 @@ extension Invocation {
             change.customersPerAccount = .some(Int64(number))
         }
         if change == SettingsChange() {
-            throw usage("there is nothing to change; give one of the flags")
+            throw usage("there is nothing to change; give at least one flag")
         }
         return change
     }
@@ -111,7 +112,7 @@ extension Invocation {
         let preference: RefundPreference? = try word("refund-preference")
         if reports != .consented, preference != nil || has("refund-sample") {
             throw usage(
-                "--refund-preference and --refund-sample go with --refund-reports consented")
+                "--refund-preference and --refund-sample need --refund-reports consented")
         }
         return switch reports {
         case nil: nil

@@ -5,16 +5,17 @@ import Service
 
 let trailCommand = CommandSpec(
     path: ["trail"],
-    summary: "Lists what people and their keys did, and what was refused to them, newest first.",
+    summary: "Lists what people and their keys did, and what they were refused, newest first.",
     options: [
-        .value("actor", "NAME", "by this key or person, as in key:k_7fj2 or cli:ann"),
-        .value("customer", "ID", "about this customer"),
-        .value("action", "NAME", "an event's type such as grant.given, or a refused call"),
-        .value("ticket", "ID", "for this support case"),
+        .value("actor", "NAME", "only entries by this key or person, as in key:k_7fj2 or cli:ann"),
+        .value("customer", "ID", "only entries about this customer"),
+        .value(
+            "action", "NAME", "only an event's type such as grant.given, or only a refused call"),
+        .value("ticket", "ID", "only entries for this support case"),
         .value("from", "INSTANT", "at this instant or later"),
         .value("to", "INSTANT", "before this instant"),
         .value("environment", "NAME", "in production or sandbox (default: both)"),
-        .value("after", "PLACE", "what comes after the end of an earlier page"),
+        .value("after", "PLACE", "only entries after the end of an earlier page"),
         .value("limit", "COUNT", "at most this many (default: 100)"), .project,
     ] + Option.database,
     onlyReads: true, example: "deed trail --ticket T-2"
@@ -55,14 +56,14 @@ extension Invocation {
         if action.contains(" ") || acts.contains(action) { return action }
         let hint = nearest(to: action, among: acts).map { "; the nearest type is \($0)" } ?? ""
         throw usage(
-            "--action names neither a type of acts nor a call such as \"POST /v1/find\"\(hint)")
+            "--action names neither a type of act nor a call such as \"POST /v1/find\"\(hint)")
     }
 }
 
 extension TrailAnswer {
     fileprivate var table: String {
         if entries.isEmpty, next == nil { return "No entry of \(project) matches." }
-        let more = next.map { ["There is more; see: --after \($0.text)"] } ?? []
+        let more = next.map { ["There is more; continue with: --after \($0.text)"] } ?? []
         return (entries.map { $0.line(actorNames) } + more).joined(separator: "\n")
     }
 }

@@ -8,8 +8,7 @@ struct HeldFolder: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the folder. If it is missing, it is created with the same owner as its parent, and other users cannot
-    /// enter it.
+    /// Opens the folder. A missing folder is created with the owner of its parent, and other users cannot enter it.
     init(making path: String) throws(CommandEnd) {
         let isMade = mkdir(path, 0o700) == 0
         if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }
@@ -61,7 +60,7 @@ struct HeldFolder: ~Copyable {
         fsync(descriptor)
     }
 
-    /// The first line of a small file; `nil` if there is no such file.
+    /// The first line of a small file; `nil` if the file does not exist.
     borrowing func line(of name: String) throws(CommandEnd) -> String? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }

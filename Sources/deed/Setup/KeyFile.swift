@@ -15,8 +15,8 @@ struct KeyFile {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Creates the key. Its text is written to disk before the key becomes valid, so that a valid key is never lost if
-    /// the process is killed.
+    /// Creates the key. Its text is written to disk before the key becomes valid, so that no valid
+    /// key is lost if the process is killed.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

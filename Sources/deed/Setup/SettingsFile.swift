@@ -9,7 +9,7 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
-    /// Reads the file. The text is empty if there is no file.
+    /// Reads the file. The text is empty if the file does not exist.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         text = fileExists(path) ? try readFile(path) : nil
@@ -41,7 +41,7 @@ struct SettingsFile {
         }
     }
 
-    /// These four characters have a special meaning to systemd and shells, even in double quotes.
+    /// The value in quotes. Four characters have a special meaning to systemd and shells, even in double quotes.
     private static func quoted(_ value: String) -> String {
         let plain = value.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-@[]".contains($0))

@@ -26,7 +26,7 @@ struct Setup: Sendable {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
         if let folder = answers.keysFolder {
-            // The key for a support desk is created once limits are set for it.
+            // The key for a support desk is created once support staff have limits.
             for role in [Role.reader, .backend, .admin] {
                 steps.append(try keyStep(role, in: folder, found))
             }
@@ -37,13 +37,12 @@ struct Setup: Sendable {
         return steps
     }
 
-    /// Performs the remaining steps. If one fails, the error also reports what was done before.
+    /// Performs the remaining steps. If a step fails, the error also reports what was done before.
     func perform(_ plan: [SetupStep], isTelling: Bool) throws(CommandEnd) {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // The database is kept open until the last step. Otherwise, a private one would start and stop at each
-            // step.
+            // The database stays open until the last step. Otherwise, a private one would start and stop at each step.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -54,9 +53,10 @@ struct Setup: Sendable {
             }
         } catch {
             let before =
-                done.isEmpty ? "No step is done" : "Done is: \(done.joined(separator: ", "))"
+                done.isEmpty
+                ? "No step was completed" : "Completed: \(done.joined(separator: ", "))"
             let more =
-                "\(before). Run deed setup again once that is corrected; it continues from there."
+                "\(before). Correct the cause and run deed setup again; it continues from there."
             switch error {
             case .refused(let code, let sentence):
                 throw .refused(code: code, sentence: sentence.followed(by: more))
@@ -66,7 +66,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of Deed that has the answers as its settings.
+    /// A call of Deed with the answers as its settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(
@@ -166,7 +166,7 @@ extension Setup {
         }
         let invocation = invocation
         return SetupStep(
-            name: "key_\(role.rawValue)", text: "make one, in \(file.path)"
+            name: "key_\(role.rawValue)", text: "create one in \(file.path)"
         ) { () throws(CommandEnd) in try file.make(invocation) }
     }
 }

@@ -17,8 +17,8 @@ struct SetupAnswers {
     /// The time of the nightly reconciliation, in UTC; `nil` for none.
     let nightly: String?
 
-    /// Takes answers from the flags and asks a person for the others. If there is no person to ask, the current
-    /// settings are kept, and the defaults are used for any that are missing.
+    /// Takes answers from the flags and asks a person for the others. Without a person to ask,
+    /// keeps the current settings, and uses the defaults for missing ones.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -31,11 +31,11 @@ struct SetupAnswers {
         }
         databaseURL = try answer(
             "database-url", "DEED_DATABASE_URL", usual: "private",
-            "1. Which PostgreSQL? The address of one of your own, or private for one that Deed starts"
+            "1. Which PostgreSQL? The address of your own server, or private for one that Deed starts"
         ) { text throws(CommandEnd) in try SetupAnswers.database(text, place) }
         listen = try answer(
             "listen", "DEED_LISTEN", usual: "127.0.0.1:8080",
-            "2. Which address should the server listen on?"
+            "2. Which address should Deed listen on?"
         ) { text throws(CommandEnd) in try SetupAnswers.listen(text, place) }
         project = try answer("project", "DEED_PROJECT", usual: "default", "3. Which project?") {
             text throws(CommandEnd) in try invocation.id(text, named: "the project's name")
@@ -45,7 +45,7 @@ struct SetupAnswers {
             "4. Which folder should hold a key for each role? A folder, or none", SetupAnswers.keys)
         nightly = try answer(
             "reconcile-at", "DEED_RECONCILE_AT", usual: settings.isSetUp ? "none" : "03:00",
-            "5. When is every project reconciled daily, in UTC? A time, or none",
+            "5. At what time should every project be reconciled daily, in UTC? A time, or none",
             SetupAnswers.time)
     }
 }
@@ -62,11 +62,11 @@ extension SetupAnswers {
         let isLine = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
         if isLine, isURL || text.contains("=") { return text }
         throw .usage(
-            "the database is the address of a PostgreSQL, as in "
+            "the database must be the address of a PostgreSQL server, as in "
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// Creating a private database requires PostgreSQL's programs, and a user who can run them.
+    /// Checks that PostgreSQL's programs, which a private database needs, are installed, with a user who can run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
@@ -79,7 +79,7 @@ extension SetupAnswers {
         }
     }
 
-    /// If the address is new, it must be free.
+    /// The address to listen on. A new address must be free.
     private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
         var server = ServerSettings()
         server.listen = text
@@ -88,7 +88,7 @@ extension SetupAnswers {
         } catch {
             throw .usage(error.description)
         }
-        if text.hasSuffix(":0") { throw .usage("the server needs a port of its own, as in 8080") }
+        if text.hasSuffix(":0") { throw .usage("the server needs a fixed port, as in 8080") }
         let isSetUp = place.settings.isSetUp && place.settings["DEED_LISTEN"] == text
         if isSetUp { return text }
         do throws(ServerError) {
@@ -110,13 +110,13 @@ extension SetupAnswers {
         if text == "none" { return nil }
         var settings = ServiceSettings()
         if settings.reconcile(at: text) { return text }
-        throw .usage("the time of the reconciliation is one in UTC, as in 03:00, or none")
+        throw .usage("the time of the reconciliation must be a time in UTC, as in 03:00, or none")
     }
 }
 
 extension String {
-    /// Asks until the answer is acceptable, and explains what is wrong with the others. An empty line accepts the
-    /// suggestion.
+    /// Asks until the answer is acceptable, and explains what is wrong with other answers. An empty
+    /// line accepts the suggestion.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
     ) throws(CommandEnd) -> Answer {

@@ -5,12 +5,12 @@ let setupCommand = CommandSpec(
     path: ["setup"],
     summary: "Sets up an installation: asks five questions, says what it will do, and does it.",
     options: [
-        .setting("database-url", "URL", "a PostgreSQL of your own, or private"),
+        .setting("database-url", "URL", "the address of your own PostgreSQL server, or private"),
         .setting("listen", "ADDRESS", "where the server will listen"),
         .setting("project", "NAME", "the project"),
-        .setting("keys", "FOLDER", "where to write a key for each role, or none"),
+        .setting("keys", "FOLDER", "the folder for a key of each role, or none"),
         .setting(
-            "reconcile-at", "TIME", "when every project is reconciled daily, in UTC, or none"),
+            "reconcile-at", "TIME", "when to reconcile every project daily, in UTC, or none"),
         .flag(
             "yes", "ask nothing: use the flags, then the current settings, then the defaults"),
         .flag("dry-run", "show what would be done, and do nothing"),
@@ -39,7 +39,7 @@ let setupCommand = CommandSpec(
     invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
 }
 
-/// Inspects the machine. Any error also says that nothing was changed.
+/// Inspects the machine. An error also says that nothing was changed.
 private func changingNothing<Answer>(
     _ body: () throws(CommandEnd) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -67,12 +67,13 @@ private func isAgreed() throws(CommandEnd) -> Bool {
     }
 }
 
-/// Asks a person. Throws if there is no answer.
+/// Asks a person. Throws without an answer.
 func answerLine(_ question: String) throws(CommandEnd) -> String {
     promptPerson(question)
     guard let line = readLine() else {
         printError("")
-        throw .usage("no answer came, so nothing was changed; --yes asks no questions")
+        throw .usage(
+            "there was no answer, so nothing was changed; to be asked no questions, add --yes")
     }
     return line.split(separator: " ").joined(separator: " ")
 }

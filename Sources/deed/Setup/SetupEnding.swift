@@ -22,7 +22,7 @@ extension Setup {
     }
 
     var ending: String {
-        "Deed is set up. deed doctor says: \(verdict)\nThree commands to paste, which serve, grant and read:\n\n"
+        "Deed is set up. deed doctor says: \(verdict)\nPaste these three commands to serve, grant and read:\n\n"
             + commands.map { "    \($0)" }.joined(separator: "\n")
     }
 

@@ -21,7 +21,7 @@ struct SetupService {
         let isActive = ask("is-active", "--quiet", "deed.service")
         let isEnabled = ask("is-enabled", "--quiet", "deed.service")
         if isActive, isEnabled, !isChanged {
-            return .isThere("service", "deed.service runs, and starts with the machine")
+            return .isThere("service", "deed.service is running, and starts at boot")
         }
         let words = isActive ? "restart deed.service" : "start deed.service"
         return SetupStep(name: "service", text: "\(words), and make it start with the machine") {

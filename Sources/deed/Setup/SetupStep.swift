@@ -18,14 +18,16 @@ struct SetupStep {
 extension [SetupStep] {
     var hasWork: Bool { contains { $0.work != nil } }
 
-    /// The plan, printed before anything changes.
+    /// The plan, which is printed before anything changes.
     var text: String {
         func lines(_ steps: [SetupStep]) -> String {
             steps.map { "  \($0.name.padded(to: 11)) \($0.text)" }.joined(separator: "\n")
         }
         let (there, missing) = (filter { $0.work == nil }, filter { $0.work != nil })
         var parts: [String] = []
-        if !there.isEmpty { parts.append("This exists already, and stays:\n\(lines(there))") }
+        if !there.isEmpty {
+            parts.append("This already exists and stays as it is:\n\(lines(there))")
+        }
         parts.append(
             missing.isEmpty
                 ? "Nothing needs to be done." : "This will be done:\n\(lines(missing))")

@@ -26,7 +26,7 @@ extension StatusPart {
                             + (kept[app.key]?.hasKey == true ? "has a key" : "no key")
                             + ", last notification "
                             + (news.map { "\(span($0.ago)) ago" } ?? "never")
-                            + (rests ? ", the store wants a pause" : "")))
+                            + (rests ? ", the store has asked for a pause" : "")))
                 members.append([
                     "project": .string(project.text), "store": .string(app.key.store.rawValue),
                     "app": .string(app.key.id.text),

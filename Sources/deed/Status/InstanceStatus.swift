@@ -20,7 +20,7 @@ extension StatusPart {
             if words.unread > 0, seen.isAlive {
                 lines.append(
                     StatusLine(
-                        "\(seen.name) could not read \(words.unread) streams lately",
+                        "\(seen.name) recently could not read \(words.unread) streams",
                         remedy: "deed status --json names them; deed audit"))
             }
             guard let end = words.certificateEnds, seen.isAlive else { continue }
@@ -28,15 +28,15 @@ extension StatusPart {
             if left > month { continue }
             lines.append(
                 StatusLine(
-                    "its certificate \(words.certificate ?? "") ends in \(span(left * 1000))",
-                    remedy: "renew it; the service then reads it by itself"))
+                    "its certificate \(words.certificate ?? "") expires in \(span(left * 1000))",
+                    remedy: "renew it; the service then reloads it by itself"))
             ends.append([
                 "what": "certificate", "file": .optional(words.certificate),
                 "ends_at": .string(Instant(milliseconds: end * 1000).text),
             ])
         }
         if lines.isEmpty {
-            lines = [StatusLine("no instance has given a sign of life within a day")]
+            lines = [StatusLine("no instance has reported within the last day")]
         }
         return StatusPart(
             "instances", lines,
@@ -57,7 +57,8 @@ extension SeenInstance {
             return [
                 StatusLine(
                     "\(head) has been silent for \(span(seenAgo))",
-                    remedy: "start it again; if it is gone for good, it disappears within a day")
+                    remedy:
+                        "start it again; if it is gone for good, this line disappears within a day")
             ]
         }
         if !words.reasons.isEmpty {

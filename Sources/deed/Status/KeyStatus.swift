@@ -16,13 +16,13 @@ extension StatusPart {
                     end <= now.advanced(byMilliseconds: month)
                 else { continue }
                 let left = span(end.milliseconds - now.milliseconds)
-                // The key already has a successor.
+                // Another key already replaces this one.
                 let remedy =
                     key.rotated == nil
                     ? "deed key rotate \(key.id) --project \(project) --expires P365D" : nil
                 let name = key.created.name.isEmpty ? "" : " (\(key.created.name))"
                 lines.append(
-                    StatusLine("\(key.id)\(name) of \(project) ends in \(left)", remedy: remedy))
+                    StatusLine("\(key.id)\(name) of \(project) expires in \(left)", remedy: remedy))
                 members.append([
                     "project": .string(project.text), "key": .string(key.id.text),
                     "name": .string(key.created.name), "ends_at": .string(end.text),
@@ -30,7 +30,7 @@ extension StatusPart {
                 ])
             }
         }
-        if lines.isEmpty { lines = [StatusLine("none ends within 30 days")] }
+        if lines.isEmpty { lines = [StatusLine("none expires within 30 days")] }
         return StatusPart("keys", lines, [("ending_keys", .array(members))])
     }
 }

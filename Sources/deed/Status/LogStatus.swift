@@ -57,7 +57,7 @@ extension StatusPart {
             [("unclaimed", .integer(count))])
     }
 
-    /// Projects that this program cannot read. Unreadable customers are reported by the instances themselves.
+    /// Projects that this program cannot read. The instances themselves report unreadable customers.
     static func unread(_ states: [(project: ProjectID, state: ProjectState?)]) -> StatusPart {
         let closed = states.filter { $0.state == nil }.map { $0.project.text }
         return StatusPart(
@@ -136,7 +136,7 @@ extension StatusPart {
     }
 }
 
-/// A longer time than this means that a nightly run was missed.
+/// After more time than this, a nightly run was missed.
 let longestNight: Int64 = 36 * 3_600_000
 
 /// A regular task of the operator, and the number of milliseconds after which it is late.

@@ -5,7 +5,7 @@ import JSON
 import Ledger
 import Outbound
 
-/// A server's answer when asked whether it is ready.
+/// A server's answer to the question whether it is ready.
 enum ServerState: Equatable {
     case ready
     case notReady(String)
@@ -27,7 +27,7 @@ enum ServerState: Equatable {
         case .ready, .notRunning: word
         case .notReady(let reason): reason.isEmpty ? word : "not ready (\(reason))"
         case .speaksTLS:
-            "not understood: it speaks HTTPS or is another program; give --tls-certificate FILE"
+            "not readable: it uses HTTPS or is another program; give --tls-certificate FILE"
         case .untrusted(let file): "not the one with the certificate in \(file)"
         }
     }
@@ -42,8 +42,8 @@ struct ServerDoor {
     let isExpected: Bool
     private let certificate: String?
 
-    /// Takes the address from the settings. If operators have a separate address, it does not use TLS, and the API's
-    /// server does not serve `/readyz`.
+    /// Takes the address from the settings. A separate address for operators does not use TLS, and
+    /// the API's server then does not serve `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -73,8 +73,8 @@ struct ServerDoor {
         certificate = own.operations == nil ? own.certificate : nil
     }
 
-    /// Asks the server. If the server uses TLS, it must present exactly the configured certificate. The names in the
-    /// certificate do not matter, because the request goes to a local address.
+    /// Asks the server. A server with TLS must present exactly the configured certificate. The
+    /// names in the certificate do not matter, because the request goes to a local address.
     func ask() -> ServerState {
         let scheme = certificate == nil ? "http" : "https"
         do throws(OutboundError) {
@@ -139,6 +139,6 @@ struct InstanceWords {
 }
 
 extension SeenInstance {
-    /// Whether the instance has recently given a sign of life, which it does every five seconds.
+    /// Whether the instance has recently given a sign of life. A live instance gives one every five seconds.
     var isAlive: Bool { seenAgo < 20_000 }
 }

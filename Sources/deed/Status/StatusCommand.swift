@@ -3,15 +3,16 @@ import Commands
 import Core
 import JSON
 import Ledger
+import Wording
 
 let statusCommand = CommandSpec(
     path: ["status"],
-    summary: "Shows on one screen what the installation does and what needs a person.",
+    summary: "Shows on one screen what the installation is doing and what needs attention.",
     options: [
         .listen, .tlsCertificate, .operationsListen,
-        .flag("ready", "only ask the server, and exit 1 unless it is ready"),
+        .flag("ready", "only ask the server; exit with 1 unless it is ready"),
         .flag("storage", "show the size of each table and index, and how fast they grow"),
-        .flag("watch", "show it anew every two seconds, until Ctrl-C"),
+        .flag("watch", "refresh every two seconds, until Ctrl-C"),
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
@@ -39,7 +40,7 @@ let statusCommand = CommandSpec(
 
 extension Option {
     static let operationsListen = setting(
-        "operations-listen", "ADDRESS", "where /readyz and /metrics are answered, if apart")
+        "operations-listen", "ADDRESS", "a separate address for /readyz and /metrics")
 }
 
 extension Invocation {
@@ -76,7 +77,7 @@ struct Status {
             refusal = .refused(
                 code: error.refusalCode ?? "schema_not_current", sentence: error.description)
         } else if let impediment {
-            refusal = .refused(code: impediment.kind.rawValue, sentence: impediment.sentence)
+            refusal = .refused(code: impediment.kind.rawValue, sentence: impediment.withRemedy)
         }
         let testClock =
             fits
@@ -101,7 +102,7 @@ struct Status {
         return .refused(
             code: "attention_needed",
             sentence: (alarms.count == 1
-                ? "1 line needs a person" : "\(alarms.count) lines need a person")
+                ? "1 line needs attention" : "\(alarms.count) lines need attention")
                 + ", the first: \(first.text)")
     }
 

@@ -2,6 +2,7 @@ import Commands
 import Core
 import JSON
 import Ledger
+import Wording
 
 struct StatusLine {
     let text: String
@@ -28,7 +29,7 @@ struct StatusPart {
         self.members = members
     }
 
-    /// Lines that require a person to act come first and are never left out.
+    /// The lines of this part. Lines that require a person to act come first and are never left out.
     var text: String {
         let alarms = lines.filter { $0.remedy != nil }
         let sorted = alarms + lines.filter { $0.remedy == nil }
@@ -50,7 +51,7 @@ extension StatusPart {
         return StatusPart(
             "database",
             [StatusLine("reachable\(isPrivate ? ", private" : "")")]
-                + impediments.map { StatusLine($0.sentence, remedy: "deed doctor") },
+                + impediments.map { StatusLine($0.withRemedy, remedy: "deed doctor") },
             [
                 (
                     "database",
@@ -111,7 +112,7 @@ extension StatusPart {
     static func clock(_ testClock: Instant?) -> StatusPart {
         StatusPart(
             "clock",
-            [StatusLine(testClock.map { "a test's, at \($0.text)" } ?? "the machine's")],
+            [StatusLine(testClock.map { "a test clock, at \($0.text)" } ?? "the machine's")],
             [("test_clock", .optional(testClock?.text))])
     }
 
@@ -154,7 +155,7 @@ extension IntakeCounts {
 }
 
 extension Impediment {
-    var json: JSON { ["code": .string(kind.rawValue), "detail": .string(sentence)] }
+    var json: JSON { ["code": .string(kind.rawValue), "detail": .string(withRemedy)] }
 }
 
 /// A duration in a suitable unit, such as "3 h".

@@ -30,7 +30,7 @@ struct StorageGrowth {
 
     let bytes: Int64
     let free: Int64?
-    /// By how many bytes it has grown in the past week; `nil` if there is no measurement from that time.
+    /// The growth in bytes during the past week; `nil` without a measurement from that time.
     let inWeek: Int64?
     let inMonth: Int64?
 
@@ -67,7 +67,7 @@ struct StorageGrowth {
 
     var text: String {
         func change(_ bytes: Int64?, _ days: Int) -> String {
-            guard let bytes else { return "growth in \(days) days not known yet" }
+            guard let bytes else { return "growth in \(days) days is not known yet" }
             return "\(bytesText(abs(bytes))) \(bytes < 0 ? "less" : "more") in \(days) days"
         }
         let words = [

@@ -6,9 +6,9 @@ import Threading
 
 let checkAppCommand = CommandSpec(
     path: ["app", "check"],
-    summary: "Tests the whole way to the store and back, and shows which step fails.",
+    summary: "Tests the connection to the store and back, and shows which step fails.",
     options: Option.app + [
-        .environment, .value("wait", "SECONDS", "for the test notification; 60"),
+        .environment, .value("wait", "SECONDS", "how long to wait for the test notification (60)"),
         .extraRoots, .secretKeyFile, .project,
     ] + Option.database, onlyReads: true,
     example: "deed app check --bundle-id com.example.game"

@@ -5,6 +5,7 @@ import Core
 import JSON
 import Service
 import Threading
+import Wording
 
 let storeCommands: [CommandSpec] = [
     question(
@@ -12,7 +13,7 @@ let storeCommands: [CommandSpec] = [
         example: "deed store transaction 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .transaction(try invocation.transaction()) },
     question(
-        "app-transaction", "Asks the store how the app itself came to a customer.",
+        "app-transaction", "Asks the store how a customer got the app itself.",
         [.transaction],
         example: "deed store app-transaction 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .installation(of: try invocation.transaction()) },
@@ -22,12 +23,13 @@ let storeCommands: [CommandSpec] = [
         example: "deed store statuses 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .standings(of: try invocation.transaction()) },
     question(
-        "history", "Asks for everything that a transaction's customer ever bought.", [.transaction],
+        "history", "Asks for everything that a transaction's customer has ever bought.",
+        [.transaction],
         [
-            .value("from", "INSTANT", "bought since then"),
-            .value("to", "INSTANT", "bought until then"),
-            .value("product", "ID", "of this product only"),
-            .flag("revoked", "only refunded and revoked ones"),
+            .value("from", "INSTANT", "only purchases at or after this instant"),
+            .value("to", "INSTANT", "only purchases up to this instant"),
+            .value("product", "ID", "only purchases of this product"),
+            .flag("revoked", "only refunded and revoked transactions"),
         ], example: "deed store history 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in
         var filter = HistoryFilter()
@@ -42,7 +44,7 @@ let storeCommands: [CommandSpec] = [
         example: "deed store refunds 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .refunds(of: try invocation.transaction()) },
     question(
-        "order", "Asks what was bought with an order number, as customers' mails show it.",
+        "order", "Asks what was bought with an order number from a customer's e-mail.",
         [Positional(name: "ORDER", help: "the order number")],
         example: "deed store order MK5TTTTTTT --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .order(try invocation.word(0, "the order number")) },
@@ -50,10 +52,12 @@ let storeCommands: [CommandSpec] = [
         "notifications", "Asks for the notifications that the store has sent, and records them.",
         [],
         [
-            .value("from", "INSTANT", "sent since then; without it, within the last day"),
-            .value("to", "INSTANT", "sent until then"),
-            .value("transaction", "ID", "about this transaction only"),
-            .value("type", "TYPE", "of this type only, like REFUND"),
+            .value(
+                "from", "INSTANT",
+                "only notifications sent at or after this instant (default: a day ago)"),
+            .value("to", "INSTANT", "only those sent up to this instant"),
+            .value("transaction", "ID", "only those about this transaction"),
+            .value("type", "TYPE", "only those of this type, like REFUND"),
             .flag("only-failures", "only those that did not arrive"),
         ],
         example: "deed store notifications --bundle-id com.example.game --only-failures"
@@ -63,8 +67,8 @@ let storeCommands: [CommandSpec] = [
         example: "deed store test --bundle-id com.example.game"
     ) { _ throws(CommandEnd) in .test },
     question(
-        "test-result", "Asks what became of a test notification.",
-        [Positional(name: "TOKEN", help: "what deed store test has printed")],
+        "test-result", "Asks whether a test notification arrived.",
+        [Positional(name: "TOKEN", help: "the token that deed store test printed")],
         example: "deed store test-result 7f3c2f0e-6a53 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .testResult(try invocation.word(0, "the token")) },
 ]
@@ -76,7 +80,7 @@ let storeChangeCommands: [CommandSpec] = [
         example: "deed store finish 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .finish(try invocation.transaction()) },
     question(
-        "set-token", "Makes the store name a customer in a purchase's transactions.",
+        "set-token", "Makes the store name a customer in all transactions of a purchase.",
         [.transaction],
         [.value("account-token", "UUID", "the customer's account token", isRequired: true)],
         example: "deed store set-token 2000000456 --account-token 7f3c2f0e-… --bundle-id com.…"
@@ -95,7 +99,7 @@ let storeChangeCommands: [CommandSpec] = [
     question(
         "extend-all", "Postpones the renewal of all of a product's subscriptions.",
         [Positional(name: "PRODUCT", help: "the product's id")],
-        Option.extending + [.value("countries", "LIST", "only in these, like USA,CAN")],
+        Option.extending + [.value("countries", "LIST", "only in these storefronts, like USA,CAN")],
         example: "deed store extend-all com.example.pro.month --days 3 --why outage --bundle-id …"
     ) { invocation throws(CommandEnd) in
         let countries = invocation["countries"]?.split(separator: ",").map(String.init) ?? []
@@ -115,7 +119,8 @@ let storeChangeCommands: [CommandSpec] = [
             request: try invocation.word(1, "the name of the request"))
     },
     question(
-        "consumption", "Tells the store how much of a purchase was used, with consent.",
+        "consumption",
+        "With the customer's consent, tells the store how much of a purchase was used.",
         [.transaction], Option.consuming,
         example: "deed store consumption 2000000456 --consented --delivery DELIVERED --used 40 …"
     ) { invocation throws(CommandEnd) in
@@ -158,7 +163,7 @@ extension CommandEnd {
         case .command(let error): self.init(error)
         case .trouble(.fault(let fault)): self.init(fault)
         case .trouble(let trouble):
-            self = .refused(code: trouble.code, sentence: trouble.sentence)
+            self = .refused(code: trouble.code, sentence: trouble.withRemedy)
         }
     }
 }
@@ -174,14 +179,14 @@ extension Option {
         .value("why", "WORD", "undeclared, satisfaction, other or outage", isRequired: true),
         .value(
             "request", "NAME",
-            "a name for the request, so that it is done once; without it, a new one"),
+            "a name for the request, so that it is done only once (default: a new name)"),
     ]
 
     fileprivate static let consuming: [Option] = [
         .flag(
             "consented", "the customer has consented; without this, Deed reports nothing"),
         .value("delivery", "STATUS", "DELIVERED or one of UNDELIVERED_…", isRequired: true),
-        .flag("sample", "there was a free sample or trial"),
+        .flag("sample", "the customer had a free sample or trial"),
         .value("used", "PERCENT", "how much was used, 0 to 100"),
         .value("prefer", "WORD", "decline, grant_full or grant_prorated"),
     ]
@@ -194,7 +199,7 @@ extension Invocation {
 
     fileprivate func word(_ index: Int, _ name: String) throws(CommandEnd) -> String {
         let text = positional(index) ?? ""
-        if !(1...256).contains(text.utf8.count) { throw usage("\(name) has 1 to 256 bytes") }
+        if !(1...256).contains(text.utf8.count) { throw usage("\(name) must have 1 to 256 bytes") }
         return text
     }
 
@@ -208,7 +213,7 @@ extension Invocation {
         filter.type = self["type"]
         filter.onlyFailures = has("only-failures")
         if filter.transaction != nil, filter.type != nil {
-            throw usage("--transaction and --type do not go together")
+            throw usage("give --transaction or --type, not both")
         }
         return .notifications(filter)
     }
@@ -224,7 +229,9 @@ extension Invocation {
             throw usage("--why must be undeclared, satisfaction, other or outage")
         }
         let request = self["request"] ?? "deed-\(systemClock().milliseconds)"
-        if !(1...128).contains(request.utf8.count) { throw usage("--request has 1 to 128 bytes") }
+        if !(1...128).contains(request.utf8.count) {
+            throw usage("--request must have 1 to 128 bytes")
+        }
         return RenewalExtension(days: Int64(count), why: why, request: request)
     }
 

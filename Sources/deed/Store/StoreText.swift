@@ -100,7 +100,7 @@ extension StoreRemark {
             }
         case .extended(let until):
             ["renews at \(until?.text ?? "an instant that it does not name")"]
-        case .extendingAll(let request): ["begun; see: deed store extend-all-result … \(request)"]
+        case .extendingAll(let request): ["started; see: deed store extend-all-result … \(request)"]
         case .extendedAll(let isComplete, let succeeded, let failed):
             ["\(isComplete ? "done" : "under way"): \(succeeded) extended, \(failed) not"]
         }
@@ -171,7 +171,7 @@ extension StoreReport.Item {
         case .purchase(let result):
             line(of: result, standings(known))
         case .appTransaction:
-            "An app transaction is proven; to record it, submit it for a customer: deed submit"
+            "The app transaction is verified; to record it, submit it for a customer: deed submit"
         case .notification(.kept(let head, _, let isNew)):
             "\(head.id)   \([head.type, head.subtype].compactMap(\.self).joined(separator: " "))   "
                 + (isNew ? "recorded" : "already_known")

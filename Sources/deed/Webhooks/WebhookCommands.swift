@@ -10,13 +10,14 @@ import Service
 extension Option {
     static let webhookAllow = setting(
         "webhook-allow", "LIST",
-        "addresses of your own network that webhooks may reach, over http too, as in 10.0.0.0/8,127.0.0.1"
+        "addresses in your own network that webhooks may reach, even over http, as in 10.0.0.0/8,127.0.0.1"
     )
     static let webhookCA = setting(
-        "webhook-ca", "FILE", "certificates in PEM that vouch for webhooks, besides the system's")
+        "webhook-ca", "FILE",
+        "certificates in PEM to trust for webhooks, in addition to the system's")
     static let webhookRetries = setting(
         "webhook-retries", "LIST",
-        "how many seconds a webhook's message waits after each failed attempt",
+        "how many seconds to wait after each failed attempt",
         fallback: "5,30,300,1800,7200,18000,36000,50400,72000,86400")
     static let webhooks = [webhookAllow, webhookCA, webhookRetries]
 }
@@ -44,8 +45,8 @@ extension Invocation {
 
 let webhookCommands = [
     createWebhookCommand, listWebhooksCommand, showWebhookCommand, setWebhookCommand,
-    actCommand(.pause, "Sends nothing to a webhook until it is resumed; nothing is lost."),
-    actCommand(.resume, "Resumes a webhook, and sends what was given up again."),
+    actCommand(.pause, "Pauses a webhook until it is resumed; no events are lost."),
+    actCommand(.resume, "Resumes a webhook, and sends again what was given up."),
     rotateWebhookCommand, removeWebhookCommand, testWebhookCommand, replayCommand,
     deliveriesCommand,
 ]
@@ -60,18 +61,20 @@ private let settable: [Option] = [
     .value("format", "FORMAT", "deed (the default) or cloudevents"),
     .value(
         "headers-file", "FILE",
-        "up to five headers that go with every request, a line \"Name: value\" each; - for the input"
+        "up to five headers for every request, one \"Name: value\" per line; - for standard input"
     ),
-    .value("concurrency", "COUNT", "requests at the same time, 1 to 32; by default 4"),
+    .value("concurrency", "COUNT", "the most requests at the same time, 1 to 32 (default: 4)"),
     .value("rate", "COUNT", "the most requests a second; none removes the limit"),
-    .value("description", "TEXT", "a note for people; an empty one removes it"),
+    .value("description", "TEXT", "a note for people; empty text removes it"),
 ]
 
 private let createWebhookCommand = CommandSpec(
     path: ["webhook", "create"], summary: "Starts sending a project's events to an address.",
     options: [
-        .value("url", "URL", "where to, beginning with https://", isRequired: true),
-        .value("from", "PLACE", "end, beginning or an instant; by default end"),
+        .value("url", "URL", "the receiver's address, beginning with https://", isRequired: true),
+        .value(
+            "from", "PLACE", "where in the log to start: end (the default), beginning or an instant"
+        ),
     ] + settable + [.environment, .webhookAllow, .secretKeyFile, .idempotencyKey, .project]
         + Option.database,
     example: "deed webhook create --url https://example.com/deed --types 'entitlement.*'"
@@ -119,9 +122,10 @@ private let showWebhookCommand = CommandSpec(
 }
 
 private let setWebhookCommand = CommandSpec(
-    path: ["webhook", "set"], summary: "Changes a webhook; what is not named stays.",
+    path: ["webhook", "set"],
+    summary: "Changes the named settings of a webhook; the others stay.",
     positionals: theWebhook,
-    options: [.value("url", "URL", "where to, beginning with https://")] + settable
+    options: [.value("url", "URL", "the receiver's address, beginning with https://")] + settable
         + [.webhookAllow, .secretKeyFile, .idempotencyKey, .project] + Option.database,
     example: "deed webhook set wh_7m2c0qv3 --concurrency 8"
 ) { invocation throws(CommandEnd) in
@@ -149,7 +153,7 @@ private let rotateWebhookCommand = CommandSpec(
         "Makes new secrets for a webhook and prints them once; the old ones keep signing for a while.",
     positionals: theWebhook,
     options: [
-        .value("overlap", "SECONDS", "how long the old ones keep signing; by default 86400"),
+        .value("overlap", "SECONDS", "how many seconds the old ones keep signing (default: 86400)"),
         .secretKeyFile, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed webhook rotate wh_7m2c0qv3 --overlap 3600"
@@ -178,10 +182,10 @@ private let removeWebhookCommand = CommandSpec(
 }
 
 private let testWebhookCommand = CommandSpec(
-    path: ["webhook", "test"], summary: "Sends an example to a webhook, and shows what it says.",
+    path: ["webhook", "test"], summary: "Sends an example to a webhook, and shows the answer.",
     positionals: theWebhook,
     options: [
-        .value("type", "TYPE", "the type of the example; by default entitlement.started"),
+        .value("type", "TYPE", "the type of the example (default: entitlement.started)"),
         .webhookAllow, .webhookCA, .secretKeyFile, .project,
     ] + Option.database,
     example: "deed webhook test wh_7m2c0qv3 --type grant.given"
@@ -195,7 +199,7 @@ private let testWebhookCommand = CommandSpec(
             answer.json,
             text: answer.text)
         if !answer.isDelivered {
-            throw .refused(code: "webhook_test_failed", sentence: "The example has not arrived.")
+            throw .refused(code: "webhook_test_failed", sentence: "The example did not arrive.")
         }
         invocation.remindOfService()
     }
@@ -206,10 +210,10 @@ private let replayCommand = CommandSpec(
     positionals: theWebhook,
     options: [
         .value("event", "ID", "one event, by its id in the feed"),
-        .value("since", "INSTANT", "events that were recorded then or later"),
-        .value("until", "INSTANT", "and before then"),
+        .value("since", "INSTANT", "events recorded at this instant or later"),
+        .value("until", "INSTANT", "events recorded before this instant"),
         .value("types", "LIST", "types or families, instead of the webhook's own"),
-        .value("customer", "ID", "one customer's events only"), .idempotencyKey, .project,
+        .value("customer", "ID", "only one customer's events"), .idempotencyKey, .project,
     ] + Option.database,
     example:
         "deed webhook replay wh_7m2c0qv3 --since 2026-11-20T00:00:00Z --until 2026-11-21T00:00:00Z"
@@ -228,11 +232,11 @@ private let replayCommand = CommandSpec(
 
 private let deliveriesCommand = CommandSpec(
     path: ["webhook", "deliveries"],
-    summary: "Shows recent deliveries to a webhook, and the customers who are waiting.",
+    summary: "Shows recent deliveries to a webhook, and customers with waiting events.",
     positionals: theWebhook,
     options: [
-        .value("customer", "ID", "one customer's only"),
-        .value("limit", "COUNT", "how many, the newest first; by default 20"), .project,
+        .value("customer", "ID", "only one customer's deliveries"),
+        .value("limit", "COUNT", "how many, newest first (default: 20)"), .project,
     ] + Option.database, onlyReads: true,
     example: "deed webhook deliveries wh_7m2c0qv3"
 ) { invocation throws(CommandEnd) in

@@ -4,6 +4,7 @@ import Commands
 import Core
 import Foundation
 import Service
+import Wording
 
 extension Invocation {
     func webhook() throws(CommandEnd) -> WebhookID {
@@ -112,7 +113,8 @@ extension Invocation {
     private func proper<Value>(
         _ name: String, _ value: () throws(InvalidWebhook) -> Value
     ) throws(CommandEnd) -> Value {
-        try rethrowing(as: { (error: InvalidWebhook) in usage("\(name) \(error)") }, value)
+        try rethrowing(
+            as: { (error: InvalidWebhook) in usage("\(name) \(error.withRemedy)") }, value)
     }
 
     func replay() throws(CommandEnd) -> WebhookReplay.Wanted {
@@ -160,7 +162,7 @@ extension WebhookAnswer {
         if let keys {
             lines += [
                 "secret       \(keys.secret)", "public key   \(keys.publicKey)",
-                "Keep the secret: nothing shows it later.",
+                "Keep the secret: it cannot be shown again.",
             ]
         }
         return lines.joined(separator: "\n")
@@ -171,7 +173,7 @@ extension DeliveriesAnswer {
     var text: String {
         let all =
             attempts.map(\.line) + waiting.map { $0.line(webhook) } + replays.map(\.line)
-        return all.isEmpty ? "Nothing has been sent lately." : all.joined(separator: "\n")
+        return all.isEmpty ? "Nothing has been sent recently." : all.joined(separator: "\n")
     }
 }
 

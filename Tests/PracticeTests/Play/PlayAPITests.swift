@@ -34,7 +34,7 @@ struct PlayAPITests {
         #expect(good["token_type"] == "Bearer")
         let other = try google.give(assertion(at: url), grant: "password")
         #expect(other["error"] == "unsupported_grant_type")
-        // By the test clock it is good, too.
+        // The token is also valid by the test clock.
         let clock = opening.milliseconds / 1000
         let early = assertion(
             at: url, claims: ["iat": .integer(clock), "exp": .integer(clock + 3600)])

@@ -16,7 +16,7 @@ final class PlayClient {
         token = try give(assertion(at: served.url))["access_token"]?.string
     }
 
-    /// What `POST /token` answers.
+    /// The answer to `POST /token`.
     func give(_ assertion: String, grant: String = PlayClient.grant) throws -> JSON {
         let form = "grant_type=\(grant)&assertion=\(assertion)"
         var client = try HTTPClient()
@@ -39,7 +39,7 @@ final class PlayClient {
 
     func get(_ path: String) throws -> JSON { try ask("GET", path).json }
 
-    /// A step of u1; returns the purchase token.
+    /// Takes a step of u1. Returns the purchase token.
     @discardableResult
     func take(
         _ act: Step.Act, _ product: String? = nil, _ change: (inout Step) -> Void = { _ in }
@@ -55,7 +55,7 @@ final class PlayClient {
     }
 }
 
-/// An assertion as Google's libraries make them; change what shall be wrong with it.
+/// An assertion as Google's libraries make them. Tests change what should be wrong with it.
 func assertion(
     at url: String, key: MintedKey = practiceAccount.key, head: [String: JSON] = [:],
     claims: [String: JSON] = [:]

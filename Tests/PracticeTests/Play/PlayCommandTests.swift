@@ -29,7 +29,7 @@ struct PlayCommandTests {
             #expect(json["receipt"] == nil)
             let topped = try call(program, "top-up", "--customer", "u1").text
             #expect(topped.contains("purchase token ") && !topped.contains(token))
-            #expect(topped.contains("the store would tell: SUBSCRIPTION_PURCHASED"))
+            #expect(topped.contains("the store would send: SUBSCRIPTION_PURCHASED"))
             #expect(!topped.contains("curl"))
             #expect(try call(program, "finish", "--store", "google", "--customer", "u1").code == 0)
             let restored = try call(program, "restore", "--customer", "u1", "--json").text

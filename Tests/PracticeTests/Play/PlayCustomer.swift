@@ -5,10 +5,10 @@ import JSON
 import Practice
 import Telemetry
 
-/// A customer in Deed, by what the store answers about the customer's tokens.
+/// A customer in Deed, according to the store's answers about the customer's tokens.
 struct PlayCustomer {
     private(set) var state = CustomerState()
-    /// All that was recorded.
+    /// All recorded facts.
     private(set) var recorded: [Facts] = []
     private var answers: [String: JSON] = [:]
     private var links: [String: String] = [:]
@@ -30,8 +30,8 @@ struct PlayCustomer {
             key: ProductKey(store: .google, id: id(name)), terms: terms, entitlements: unlocks)
     }
 
-    /// Records each answer that is another than the last one about its token. Nothing is paid yet, or
-    /// ever, of the pending ones.
+    /// Records each answer that differs from the last one about its token. The pending purchases
+    /// are not paid yet, or never.
     mutating func read(_ all: [String: JSON], at now: Instant) throws(RefusedEvidence) {
         for (token, answer) in all { links[token] = answer["linkedPurchaseToken"]?.string }
         for token in all.keys.sorted() {
@@ -62,7 +62,7 @@ struct PlayCustomer {
         return root
     }
 
-    /// The products that may be used, each with the end of that.
+    /// The usable products, each with the end of its use.
     func usable(at now: Instant) -> Set<String> {
         let active = state.entitlements(at: now, catalog: Self.catalog).all.filter(\.isActive)
         return Set(active.map { "\($0.id) until \($0.run.end?.text ?? "ever")" })

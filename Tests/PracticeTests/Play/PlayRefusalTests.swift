@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the practice store's Google Play does not allow")
 struct PlayRefusalTests {
-    /// A step that is refused: what the customer did before, the step, and words of the refusal.
+    /// A refused step: what the customer did before, the step, and words of the refusal.
     struct Row: Sendable, CustomTestStringConvertible {
         let before: [[String]]
         let step: [String]
@@ -118,7 +118,7 @@ struct PlayRefusalTests {
         #expect(life.world.standings(of: "u1") == standings)
     }
 
-    /// `buy pro:monthly quantity=2 pending` as a step of u1.
+    /// Reads `buy pro:monthly quantity=2 pending` as a step of u1.
     private func read(_ words: [String]) throws -> Step {
         let act = try #require(Step.Act(rawValue: words[0]))
         var step = Step(act, customer: act == .raisePrice ? nil : "u1")

@@ -5,12 +5,12 @@ import JSON
 import Practice
 import Testing
 
-/// A reader of what the store answers, by Google's pages alone: it knows nothing of the store's books.
+/// Reads the store's answers by Google's pages alone, without knowing the store's books.
 private struct PlainReader {
     let answers: [String: JSON]
     var readsLinks = true
 
-    /// The products that may be used at that instant.
+    /// The products that the customer may use at that instant.
     func usable(at now: Instant) -> Set<String> {
         let older = readsLinks ? Set(answers.values.compactMap { replaced(by: $0) }) : []
         var found: Set<String> = []
@@ -36,7 +36,7 @@ private struct PlainReader {
         return found
     }
 
-    /// The older token that this one took over. One whose payment is open, or was never made, has not.
+    /// The older token that this one replaced. A token whose payment is open, or was never made, has replaced none.
     private func replaced(by answer: JSON) -> String? {
         let state = answer["subscriptionState"]?.string ?? ""
         return state.contains("PENDING") ? nil : answer["linkedPurchaseToken"]?.string
@@ -62,9 +62,8 @@ struct PlayTruthTests {
         (.resubscribe, [nil]), (.consent, [nil]),
     ]
 
-    /// How many customers live two years each. The other stores' histories take the same number.
-    private static let lives =
-        ProcessInfo.processInfo.environment["DEED_LIVES"].flatMap(UInt64.init) ?? 100
+    /// The number of customers, who live two years each. The other stores' histories take the same number.
+    private static let lives = UInt64(givenCount("DEED_LIVES", or: 100))
 
     @Test(
         "What it answers gives the access that its books state, and Deed the same, at every boundary"
@@ -72,7 +71,7 @@ struct PlayTruthTests {
     func agree() throws {
         var seen = Seen()
         for seed in 0..<Self.lives { try live(seed, &seen) }
-        // Without the links between tokens, the answers would give other access.
+        // Without the links between tokens, the answers would give different access.
         #expect(seen.wrongWithoutLinks > 0)
         #expect(seen.taken > 1000 && seen.readings > 1000)
         let states = [
@@ -83,7 +82,7 @@ struct PlayTruthTests {
         #expect(Set(states.map { "SUBSCRIPTION_STATE_\($0)" }) == seen.states)
     }
 
-    /// What the lives came through.
+    /// What happened in the lives.
     private struct Seen {
         var states: Set<String> = []
         var wrongWithoutLinks = 0

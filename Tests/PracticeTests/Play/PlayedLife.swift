@@ -15,7 +15,7 @@ struct PlayedLife {
         world = PracticeWorld(shop, from: opening, seed: seed)
     }
 
-    /// Takes a step, and returns the purchase token.
+    /// Takes a step. Returns the purchase token.
     @discardableResult
     mutating func take(
         _ act: Step.Act, _ product: String? = nil, _ change: (inout Step) -> Void = { _ in }
@@ -26,7 +26,7 @@ struct PlayedLife {
         return try world.perform(step).transaction ?? ""
     }
 
-    /// Buys, and has the app acknowledge it.
+    /// Buys a product, and lets the app acknowledge it.
     mutating func own(
         _ product: String, _ change: (inout Step) -> Void = { _ in }
     ) throws -> String {
@@ -79,7 +79,7 @@ struct PlayedLife {
         Set(world.standings(of: "u1").filter(\.isActive).map(\.product))
     }
 
-    /// The same with the end of each, apart from what apps consume.
+    /// The same products with the end of each, without the products that apps consume.
     var usableUntil: Set<String> {
         let active = world.standings(of: "u1").filter { $0.isActive && $0.product != "coins.100" }
         let byProduct = Dictionary(grouping: active, by: \.product)

@@ -1,12 +1,12 @@
 package import JSON
 import OpenAPI
 
-/// The OpenAPI document, for comparing answers with it.
+/// The OpenAPI document, with which answers are compared.
 package struct APIDocument: Sendable {
     package struct Answer: Sendable {
         /// The codes that a problem may have.
         package let codes: Set<String>
-        /// By media type.
+        /// The schemas by media type.
         let contents: [String: JSONSchema]
         let headers: [String: (schema: JSONSchema, isRequired: Bool)]
     }
@@ -49,7 +49,7 @@ package struct APIDocument: Sendable {
         return answers
     }
 
-    /// The value itself, or what it refers to.
+    /// The value itself, or the value that it refers to.
     package func resolve(_ json: JSON) -> JSON { APIDocument.resolve(json, in: self.json) }
 
     fileprivate static func resolve(_ json: JSON, in document: JSON) -> JSON {
@@ -57,7 +57,7 @@ package struct APIDocument: Sendable {
         return path.split(separator: "/").dropFirst().reduce(document) { $0[String($1)] ?? .null }
     }
 
-    /// The operation for a path, and whether there are others with another method.
+    /// The operation for a path, and whether the path has operations with other methods.
     package func find(_ method: String, _ path: String) -> (found: Operation?, others: Bool) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let fitting = operations.filter { $0.fits(parts) }

@@ -4,7 +4,7 @@ import Testing
 /// An answer of the API as a client received it.
 package struct ReceivedAnswer: Sendable {
     let method: String
-    /// Without the query.
+    /// The path without the query.
     let path: String
     let status: Int
     let headers: [(name: String, value: String)]
@@ -49,7 +49,7 @@ package struct ReceivedAnswer: Sendable {
         return headerProblems(by: answer, document) + bodyProblems(by: answer, document)
     }
 
-    /// Answers where there is no operation, which the document describes in words.
+    /// The problems of an answer without an operation, which the document describes in words.
     private func unroutedProblems(isPath: Bool, by document: APIDocument) -> [String] {
         let expected = isPath ? (405, "method_not_allowed") : (404, "route_unknown")
         guard status == expected.0, code == expected.1 else {

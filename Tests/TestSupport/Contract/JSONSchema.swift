@@ -1,8 +1,8 @@
 import Foundation
 package import JSON
 
-/// The part of JSON Schema (2020-12) that the API's document uses. An unknown keyword is an error:
-/// ignored, it would promise something that no test checks.
+/// The part of JSON Schema (2020-12) that the API's document uses. An unknown keyword is an error,
+/// because it would otherwise promise something that no test checks.
 package struct JSONSchema: Sendable {
     package struct Unreadable: Error, CustomStringConvertible {
         package let description: String
@@ -31,8 +31,7 @@ package struct JSONSchema: Sendable {
     }
     fileprivate enum Others: Sendable {
         case anything
-        /// Unlisted members are refused: an answer with a member that the document lacks breaks a
-        /// promise.
+        /// Refuses unlisted members. An answer with a member that the document lacks breaks a promise.
         case nothing
         case like(JSONSchema)
     }
@@ -91,7 +90,7 @@ package struct JSONSchema: Sendable {
         case ("items", _): return .items(try JSONSchema(value, isClosed: isClosed))
         case ("propertyNames", _): return .names(try JSONSchema(value, isClosed: isClosed))
         case ("oneOf", .array(let schemas)), ("anyOf", .array(let schemas)):
-            // An alternative only distinguishes. What may come with it is declared at its place.
+            // An alternative only distinguishes. Its place declares what may come with it.
             let isOne = name == "oneOf"
             return .alternatives(
                 try schemas.map { try JSONSchema($0, isClosed: isClosed && isOne) },
@@ -121,7 +120,7 @@ package struct JSONSchema: Sendable {
 // MARK: Validation
 
 extension JSONSchema {
-    /// Everything that differs from the schema. `named` has the schemas that others refer to.
+    /// All differences from the schema. `named` contains the schemas that others refer to.
     package func problems(
         of value: JSON, at path: String = "", named: [String: JSONSchema]
     ) -> [String] {

@@ -1,6 +1,6 @@
 package import Core
 
-/// One fact of a history, so that a history can be shuffled and shrunk fact by fact.
+/// One fact of a history, so that tests can shuffle and shrink a history fact by fact.
 package enum AnyFact: Hashable, CustomStringConvertible {
     case transaction(TransactionFact)
     case renewal(RenewalFact)
@@ -59,7 +59,7 @@ package enum AnyFact: Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same fact where a day lasts ten seconds, as in the sandbox.
+    /// The same fact with days of ten seconds, as in the sandbox.
     package var hurried: AnyFact {
         func hurried(_ instant: Instant) -> Instant {
             Instant(

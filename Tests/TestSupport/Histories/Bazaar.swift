@@ -1,6 +1,6 @@
 package import Core
 
-/// What is for sale in the random histories, for Core and for the naive model.
+/// The products of the random histories, for Core and for the naive model.
 package let bazaar = catalog(
     shop.products + [
         product("monthly", .nonRenewing(duration: duration("P1M"), stacking: .extend), ["monthly"])

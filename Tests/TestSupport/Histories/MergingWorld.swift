@@ -1,7 +1,7 @@
 package import Core
 
 extension World {
-    /// Everything that a command needs that moves everything of customers.
+    /// The situation for a command that moves everything of customers.
     package func wholeSituation(elsewhere: World? = nil) -> Situation {
         Situation(
             now: now, project: project, states: states, holders: holders, tokenOwners: tokens,
@@ -35,7 +35,7 @@ extension World {
         }
     }
 
-    /// Opens an order. Its token becomes the customer's.
+    /// Opens an order. Its token then belongs to the customer.
     package mutating func open(
         _ order: String, _ token: AccountToken, for customer: CustomerID,
         product: ProductID? = nil
@@ -71,7 +71,7 @@ extension World {
         apply(try self.customer(customer).decide(wish), to: customer)
     }
 
-    /// Changes a balance as an admin does.
+    /// Changes a balance like an admin.
     package mutating func adjust(
         _ amount: Int64, _ currency: String = "coins", of customer: CustomerID
     ) throws(Refusal) {

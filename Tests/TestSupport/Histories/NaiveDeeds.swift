@@ -1,19 +1,19 @@
 import Core
 
-/// What support did to one customer, in order.
+/// Support's acts on one customer, in order.
 package enum SupportDeed: Hashable, Sendable {
     case grant(String, to: String, from: Int64, until: Int64?)
-    /// Begins when nothing else gives the entitlement, and lasts this many days.
+    /// A grant that begins when nothing else gives the entitlement, and lasts this many days.
     case waitingGrant(String, to: String, since: Int64, days: Int64)
     case change(String, until: Int64?)
-    /// For a grant that waits.
+    /// Changes the length of a waiting grant.
     case changeLength(String, days: Int64)
     case revoke(String, at: Int64)
     case block(String, since: Int64)
     case unblock(String, at: Int64)
 }
 
-/// Acts of support according to the rules page.
+/// The effects of support's acts according to the rules page.
 extension NaiveModel {
     func plainGrants() -> [Source] {
         deeds.compactMap { deed in
@@ -26,7 +26,7 @@ extension NaiveModel {
         }
     }
 
-    /// One after the other, each from the first moment at which nothing gives its entitlement.
+    /// The waiting grants one after another, each from the first moment at which nothing gives its entitlement.
     func waitingGrants(behind others: [Source]) -> [Source] {
         var all = others
         var waiting: [Source] = []
@@ -80,7 +80,7 @@ extension NaiveModel {
         return blocks
     }
 
-    /// Whether its effect on balances does not count.
+    /// Whether the purchase's effect on balances does not count.
     func isBlocked(_ original: String) -> Bool {
         blocks(of: original).last.map { $0.until == nil } ?? false
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// A second version of the rules of access, from the rules page: slow, obvious, and sharing only
 /// the facts with Core. It determines whether access is given at single moments, and finds every
-/// boundary by trying all moments named by any fact.
+/// boundary by trying all moments that any fact names.
 package struct NaiveModel {
     package struct Product: Sendable {
         var kind: ProductKind
@@ -61,15 +61,15 @@ package struct NaiveModel {
         var isGrace = false
         var stateInside: String
         var stateAfter = "expired"
-        /// Whether the store revoked it, even if it had already ended.
+        /// Whether the store revoked the source, even after its end.
         var isTakenBack = false
         var willRenew: Bool?
         var isSubscription = false
-        /// The purchase behind it, and when support blocked that.
+        /// The purchase behind the source, and when support blocked that purchase.
         var original: String?
         var blocks: [(since: Int64, until: Int64?)] = []
 
-        /// Ends it, if it would last longer.
+        /// Ends the source, if it would last longer.
         mutating func end(at moment: Int64, as state: String) {
             if let end, end <= moment { return }
             end = max(moment, start)
@@ -179,7 +179,7 @@ extension NaiveModel {
         }
     }
 
-    /// What a transaction gives by its own product and by each product that it stands for.
+    /// What a transaction gives by its own product and by each product that it represents.
     func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
         let each = weighed.fact.items.compactMap { item -> Source? in
             guard let product = products[item.product.text] else { return nil }
@@ -232,7 +232,7 @@ extension NaiveModel {
                 end: NaiveModel.end(of: product, from: start), stateInside: "active",
                 original: one.fact.original.text)
             let later = bought[(index + 1)...].first { $0.revoked == nil }
-            // Revocation or restart, whichever comes first, ends it.
+            // Revocation or restart, whichever comes first, ends the source.
             if product.stacking == "restart", let later,
                 one.revoked.map({ later.start <= $0.at.milliseconds }) ?? true
             {
@@ -278,7 +278,7 @@ extension NaiveModel {
         date.tm_year += Int32(month / 12)
         date.tm_mon = Int32(month % 12)
         let day = date.tm_mday
-        // The C library turns 31 February into 3 March. The last of February is meant.
+        // The C library turns 31 February into 3 March, but the last day of February is meant.
         var tried = date
         var end = timegm(&tried)
         if tried.tm_mday != day {
@@ -292,7 +292,7 @@ extension NaiveModel {
 // MARK: Balances
 
 extension NaiveModel {
-    /// What the consumables are worth, minus refunds.
+    /// The worth of the consumables, less refunds.
     package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
         for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {

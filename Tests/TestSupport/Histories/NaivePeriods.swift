@@ -52,7 +52,7 @@ extension NaiveModel {
         return sources
     }
 
-    /// The last period of a cancelled commitment is not followed by another.
+    /// Whether another period follows. None follows the last period of a cancelled commitment.
     private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
         if let commitment = period.fact.commitment, commitment.period == commitment.periods,
             renewal?.willCommitAgain == false
@@ -62,9 +62,9 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    /// Another product that begins before the end is an upgrade, flagged or not. It is none if the
-    /// store had announced it for the renewal, or if it begins so late that it may be the renewal
-    /// and the store has since said that the former period was not upgraded.
+    /// Whether the next product takes over. Another product that begins before the end is an upgrade,
+    /// flagged or not. It is none if the store had announced it for the renewal, or if it begins so late
+    /// that it may be the renewal and the store has since said that the former period was not upgraded.
     private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
@@ -84,8 +84,7 @@ extension NaiveModel {
         return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
     }
 
-    /// Whether it was sold as a renewal before the customer switched to something that began
-    /// earlier.
+    /// Whether the period was sold as a renewal before the customer switched to something that began earlier.
     private func givesWay(_ period: Weighed, among all: [Weighed]) -> Bool {
         isSigned(period) && !neverBegan(period)
             && all.contains { other in
@@ -100,7 +99,7 @@ extension NaiveModel {
 
     private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
 
-    /// A renewal that was revoked before its period began.
+    /// Whether a renewal was revoked before its period began.
     private func neverBegan(_ weighed: Weighed) -> Bool {
         guard let revoked = weighed.revoked, weighed.expires != nil else { return false }
         return revoked.at.milliseconds <= weighed.start

@@ -1,19 +1,19 @@
 package import Core
 
-/// Who holds purchases, as plainly as `docs/identity.md` says it, without any of the code that
-/// decides it.
+/// The holders of purchases, as plainly as `docs/identity.md` describes them, without any of the
+/// code that decides them.
 package struct PlainHolders {
     fileprivate struct Purchase {
         var facts: [TransactionFact] = []
         var renewals: [RenewalFact] = []
-        /// `nil` if it is unclaimed.
+        /// The holder; `nil` for an unclaimed purchase.
         var holder: CustomerID?
-        /// When the project's rule or an admin moved it to the holder.
+        /// When the project's rule or an admin moved the purchase to the holder.
         var movedAt: Instant?
         var isOfAdmin = false
-        /// The previous holder, if another person had it.
+        /// The previous holder, if another person had the purchase.
         var cameFrom: CustomerID?
-        /// People with whom it came by a merge, the latest last.
+        /// People with whom the purchase came by a merge, the latest last.
         var cameWith: [CustomerID] = []
     }
 
@@ -26,7 +26,7 @@ package struct PlainHolders {
     private var owners: [String: CustomerID] = [:]
     /// People with whom each token came.
     private var tokensCameWith: [String: [CustomerID]] = [:]
-    /// Whom each person was merged into.
+    /// The person into whom each person was merged.
     private var wholes: [CustomerID: CustomerID] = [:]
     private var now: Instant
 
@@ -41,7 +41,7 @@ package struct PlainHolders {
         self.now = now
     }
 
-    /// The holder of each known purchase, `nil` if there is none.
+    /// The holder of each known purchase; `nil` for unclaimed ones.
     package var holders: [PurchaseID: CustomerID?] { purchases.mapValues(\.holder) }
 
     /// Purchases whose holder is not the one named by their tokens, although nothing keeps them
@@ -55,7 +55,7 @@ package struct PlainHolders {
         }.map(\.key)
     }
 
-    /// Takes in an act; false if it is refused.
+    /// Performs an act. Returns false if it is refused.
     @discardableResult
     package mutating func take(_ act: TokenAct) -> Bool {
         switch act {
@@ -123,8 +123,8 @@ package struct PlainHolders {
         return true
     }
 
-    /// Everything that came goes back, unless its tokens name the other person. Purchases that came
-    /// since under a returning token go as well.
+    /// Undoes the person's merge. Everything that came goes back, unless its tokens name the other
+    /// person. Purchases that came since under a returning token go as well.
     private mutating func part(_ person: CustomerID) -> Bool {
         // A person who was merged on through another one comes back after that one.
         guard let whole = wholes[person], wholes[whole] == nil else { return false }
@@ -161,7 +161,7 @@ package struct PlainHolders {
         return true
     }
 
-    /// Moves it back to the previous holder, or to the person whom that one was merged into.
+    /// Moves the purchase back to the previous holder, or to the person into whom that one was merged.
     private mutating func moveBack(_ id: PurchaseID) -> Bool {
         guard let purchase = purchases[id], let former = purchase.cameFrom else { return false }
         var receiver = former
@@ -169,8 +169,8 @@ package struct PlainHolders {
         return move(id, to: receiver)
     }
 
-    /// The person named by the tokens: the earliest transaction's if purchases are kept, otherwise
-    /// the latest's; or those of news about the renewal if no transaction names anyone.
+    /// The person named by the tokens: by the earliest transaction's if purchases are kept,
+    /// otherwise by the latest's. If no transaction names a person, news about the renewal does.
     private func named(by purchase: Purchase) -> CustomerID? {
         let inOrder = purchase.facts.sorted {
             ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction)
@@ -180,12 +180,12 @@ package struct PlainHolders {
         return (transfer == .keep ? customers.first : customers.last) ?? ofNews.first
     }
 
-    /// Whether it stays whatever a token says.
+    /// Whether the purchase stays whatever a token says.
     private func stays(_ purchase: Purchase) -> Bool {
         purchase.isOfAdmin || purchase.facts.contains { credited.contains($0.product) }
     }
 
-    /// Whether it goes to the sender of evidence that names no one.
+    /// Whether the purchase goes to the sender of evidence that names no person.
     private func goes(_ purchase: Purchase, by bearer: Submission.Bearer) -> Bool {
         var rule = transfer
         if case .restorer = bearer { rule = restore }

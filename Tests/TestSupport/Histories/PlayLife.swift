@@ -1,7 +1,7 @@
 package import Core
 
-/// The random life of one subscription in Google Play, as one who asks at random times would see it: what Google
-/// answers at each time, and no more.
+/// The random life of one subscription in Google Play, as seen through questions at random times:
+/// Google's answer at each time, and no more.
 package struct PlayLife {
     private var random: SeededGenerator
     private var now: Int64 = 0
@@ -55,7 +55,7 @@ package struct PlayLife {
         linked = token - 1
     }
 
-    /// Something happens, and Google's state of the purchase changes.
+    /// Changes something, and with it Google's state of the purchase.
     private mutating func step() {
         revision += 1
         switch (state, Int.random(in: 0..<9, using: &random)) {
@@ -139,7 +139,7 @@ package struct PlayLife {
         items = kept + [playItem(product ?? "extra", newOrder().text, to: until)]
     }
 
-    /// The store is asked. It may repeat itself.
+    /// Asks the store, which may repeat itself.
     private mutating func ask() {
         pass(0...3)
         for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -159,7 +159,7 @@ package struct PlayLife {
     }
 }
 
-/// What readings say of one product at one moment, from the page: slow, and sharing nothing with Core.
+/// What readings say about one product at one moment, according to the page. It is slow, and shares nothing with Core.
 package struct NaiveReadings {
     private let readings: [TransactionFact]
 
@@ -209,7 +209,7 @@ package struct NaiveReadings {
             return false
         }
         guard let before = mine.last(where: { $0.signedAt <= moment }) else {
-            // Before it was first read it had begun.
+            // Before the first reading, access had already begun.
             guard let end = item(product, first)?.expires else { return false }
             return moment < end
         }
@@ -217,7 +217,7 @@ package struct NaiveReadings {
         guard let end = end(product, before) else { return false }
         guard let after else { return moment < end }
         guard let next = self.end(product, after) else {
-            // Then it gave nothing any more: it had ended when that says.
+            // The later reading gave nothing any more: the access had ended at the stated time.
             let stop = item(product, after)?.expires ?? end
             return moment < min(stop, after.signedAt)
         }

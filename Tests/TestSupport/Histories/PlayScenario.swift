@@ -1,6 +1,6 @@
 package import Core
 
-/// What a subscription's item is when Google is asked.
+/// A subscription's item when Google is asked.
 package func playItem(
     _ product: String, _ order: String? = "GPA.1", to end: Instant?, renews: Bool = true,
     _ change: (inout Reading.Item) -> Void = { _ in }
@@ -12,7 +12,7 @@ package func playItem(
     return item
 }
 
-/// Something that was bought once.
+/// A one-time purchase.
 package func playGood(
     _ product: String, _ quantity: Int64 = 1, left: Int64? = nil, order: String? = "GPA.1",
     _ change: (inout Reading.Item) -> Void = { _ in }
@@ -24,7 +24,7 @@ package func playGood(
     return item
 }
 
-/// What Google answers at that time about a token, whose name is itself in these tests.
+/// Google's answer at that time about a token. In these tests, a token is its own name.
 package func playReading(
     _ state: Reading.State, _ token: String = "t1", of root: String? = nil, at instant: Instant,
     from start: Instant? = at(0), _ items: [Reading.Item], mark: String? = nil,
@@ -32,7 +32,7 @@ package func playReading(
 ) -> TransactionFact {
     var reading = Reading(token: token, name: id(token), state, startedAt: start, items: items)
     reading.isAcknowledged = true
-    // Another state of a purchase has another mark.
+    // Each state of a purchase has a different mark.
     reading.mark = mark
     change(&reading)
     let main = reading.mainItem
@@ -49,7 +49,7 @@ package func playReading(
     return fact
 }
 
-/// What the tests sell in Google Play.
+/// The products that the tests sell in Google Play.
 package let playShop = catalog([
     playProduct("coins", .consumable(credits: [id("coins"): 100])),
     playProduct("level2", .nonConsumable, ["level2"]),

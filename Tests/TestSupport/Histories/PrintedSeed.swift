@@ -7,3 +7,8 @@ package func printedSeed(of name: String) -> UInt64 {
     print("seed of \(name): \(seed)")
     return seed
 }
+
+/// The number of things that a random test makes, from that environment variable or as given.
+package func givenCount(_ name: String, or count: Int) -> Int {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? count
+}

@@ -1,26 +1,26 @@
 package import Core
 
-/// A customer in memory whose facts are recorded and boundaries published, as the ledger does it.
+/// A customer in memory whose facts are recorded and whose boundaries are published, as in the ledger.
 package struct PublishedLife {
     package private(set) var customer = CustomerState()
     package private(set) var project = ProjectState()
-    /// What was published, in order: the type, the entitlement, and days since the first of January.
+    /// The published notices, in order: the type, the entitlement, and days since 1 January.
     package private(set) var notices: [String] = []
     package private(set) var events: [RecordedEvent] = []
+    private var catalogs: [Catalog] = [Catalog()]
     private let stream = Stream(
         project: id("default"), environment: .production, customer: id("u1"))
 
     package init(catalog: Catalog = shop) {
         project.apply(
             .projectCreated(ProjectCreated(project: stream.project)), recordedAt: .distantPast)
-        project.apply(
-            .catalogChanged(CatalogChanged(version: 1, catalog: catalog)),
-            recordedAt: .distantPast)
+        apply(catalog, at: .distantPast)
     }
 
-    /// What the job does.
+    /// Does the job's work.
     package mutating func look(at now: Instant) {
-        for due in customer.dueNotices(through: now, of: project) { append(due.event, at: now) }
+        let open = customer.openEditions(of: project).map { $0.with(catalogs[Int($0.version)]) }
+        for due in customer.dueNotices(through: now, by: open) { append(due.event, at: now) }
     }
 
     package mutating func record(_ facts: Facts, at now: Instant) {
@@ -37,6 +37,7 @@ package struct PublishedLife {
     package mutating func apply(_ catalog: Catalog, at now: Instant) {
         let changed = CatalogChanged(version: project.catalogVersion + 1, catalog: catalog)
         project.apply(.catalogChanged(changed), recordedAt: now)
+        catalogs.append(catalog)
     }
 
     private mutating func append(_ event: Event, at now: Instant) {

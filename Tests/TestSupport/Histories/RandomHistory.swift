@@ -32,7 +32,7 @@ package struct RandomHistory {
     private var names = 0
     private let prefix: String
 
-    /// `prefix` tells the transactions of different histories apart.
+    /// `prefix` distinguishes the transactions of different histories.
     package init(seed: UInt64, prefix: String = "") {
         self.prefix = prefix
         random = SeededGenerator(seed: seed)
@@ -83,7 +83,7 @@ package struct RandomHistory {
             var next = start + length
             var isUpgraded = false
             switch random.number(0...9) {
-            case 0:  // Bought again after a while.
+            case 0:  // The customer buys again after a while.
                 next += random.number(1...3)
             case 1...2:
                 next = addFailure(of: original, expiring: start + length)
@@ -102,13 +102,12 @@ package struct RandomHistory {
             }
             start = next
             transactionName = name()
-            // It continues as part of a bundle, under its own name.
+            // The subscription continues as part of a bundle, under its own name.
             if random.chance(10) { (previous, original) = (id(original), transactionName) }
         }
     }
 
-    /// A renewal that could not be paid, with or without grace and recovery. Returns the next
-    /// start.
+    /// Adds a renewal that could not be paid, with or without grace and recovery. Returns the next start.
     private mutating func addFailure(of original: String, expiring end: Int64) -> Int64 {
         let isGrace = random.chance(70)
         let until = end + random.number(1...4)
@@ -200,7 +199,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Consents withdrawn by a parent, some of them reported twice.
+    /// Adds consents that a parent withdrew, some of them reported twice.
     private mutating func addConsents() {
         for _ in 0..<random.number(1...2) {
             let (news, start) = (name(), random.number(0...20))
@@ -211,8 +210,8 @@ package struct RandomHistory {
         }
     }
 
-    /// Refund requests for the transaction at various times. Each piece of news may be repeated
-    /// with a new signature.
+    /// Adds refund requests for the transaction at various times. Each piece of news may be
+    /// repeated with a new signature.
     private mutating func addRefundRequests(of fact: TransactionFact) {
         guard random.chance(20) else { return }
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
@@ -230,7 +229,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Products that another one stands for; usually none.
+    /// Products that another one represents; usually none.
     private mutating func someItems(of all: [String]) -> [SoldItem] {
         guard random.chance(20) else { return [] }
         return all.shuffled(using: &random).prefix(Int(random.number(1...2)))
@@ -239,7 +238,7 @@ package struct RandomHistory {
 
     // MARK: What is stated about one transaction
 
-    /// The stores' statements about a transaction over time.
+    /// Adds the stores' statements about a transaction over time.
     private mutating func addVersions(
         of fact: TransactionFact, until end: Int64, isUpgraded: Bool
     ) {
@@ -258,7 +257,7 @@ package struct RandomHistory {
             sign(&fact, after: end)
         }
         if !fact.items.isEmpty, random.chance(50) {
-            // One after the other, so simultaneous statements do not contradict each other.
+            // One after another, so that simultaneous statements do not contradict each other.
             for index in fact.items.indices where random.chance(60) {
                 let start = fact.purchased.advanced(byMilliseconds: Int64(index + 1) * day)
                 fact.items[index] = SoldItem(fact.items[index].product, revokedAt: start)
@@ -275,7 +274,7 @@ package struct RandomHistory {
     private mutating func someRefund(of fact: TransactionFact) -> Revocation {
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
         let moment = random.number(start - 1...start + 8)
-        // Each moment has its share: simultaneous statements do not contradict each other.
+        // Each moment has its share, so that simultaneous statements do not contradict each other.
         let isPart = moment % 3 == 0
         let whole: Revocation.Extent = fact.ownership == .familyShared ? .family : .full
         var revocation = refund(
@@ -285,7 +284,7 @@ package struct RandomHistory {
         return revocation
     }
 
-    /// Full days, so that statements are often signed at the same moment.
+    /// Signs the fact on full days, so that statements are often signed at the same moment.
     private mutating func sign(_ fact: inout TransactionFact, after day: Int64) {
         fact.signedAt = at(day + random.number(0...4))
         fact.rank = one(of: [.clientTransaction, .notification, .serverAPI])
@@ -298,7 +297,7 @@ package struct RandomHistory {
         var legacy = fact
         legacy.rank = one(of: [.offlineReceipt, .verifyReceiptReply])
         legacy.signedAt = at(random.number(0...30))
-        // A receipt does not say whose purchase it was, but the store's reply about one does.
+        // A receipt does not say who made the purchase, but the store's reply about a receipt does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
         (legacy.commitment, legacy.previousOriginal) = (nil, nil)
         legacy.items = []

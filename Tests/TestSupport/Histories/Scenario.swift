@@ -16,7 +16,7 @@ package func purchaseID(_ original: String) -> PurchaseID {
     PurchaseID(store: .apple, original: id(original))
 }
 
-/// This many days and milliseconds after 1 January 2026.
+/// The instant this many days and milliseconds after 1 January 2026.
 package func at(_ days: Int64, _ milliseconds: Int64 = 0) -> Instant {
     Instant(milliseconds: 1_767_225_600_000 + days * day + milliseconds)
 }
@@ -41,7 +41,7 @@ package func duration(_ text: String) -> CalendarDuration {
     return duration
 }
 
-/// A statement about one transaction, as short as worked examples need it.
+/// A statement about one transaction, in the short form that worked examples need.
 package func transaction(
     _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind?,
     _ start: Instant, to end: Instant? = nil, signed: Instant? = nil,
@@ -124,7 +124,7 @@ package func catalog(_ products: [Product], rules: [OriginalVersionRule] = []) -
     }
 }
 
-/// What the worked examples sell.
+/// The products of the worked examples.
 package let shop = catalog(
     [
         product("coins", .consumable(credits: [id("coins"): 100])),
@@ -142,7 +142,7 @@ package let shop = catalog(
     rules: [OriginalVersionRule(below: "2.0", entitlements: [id("legacy")])])
 
 extension CustomerState {
-    /// The state after the evidence was recorded piece by piece.
+    /// Creates the state after the evidence was recorded piece by piece.
     package init(recording evidence: [Facts], catalog: Catalog = shop) {
         self.init()
         for facts in evidence { record(facts, catalog: catalog) }

@@ -1,7 +1,7 @@
 package import Core
 
-/// A random life of one subscription as the store's own pages tell it. It knows what customers may do
-/// and what the store says of it, and nothing of how Deed reads that.
+/// A random life of one subscription, as the store's own pages describe it. It knows what customers may do
+/// and what the store says about it, and nothing of how Deed reads that.
 ///
 /// - A higher product, or one of the same level and duration, begins at once; the former period is
 ///   flagged as upgraded. A lower one, or one of another duration, begins with the next period.
@@ -17,21 +17,21 @@ package struct StoreLife: CustomStringConvertible {
         let product: Offered
         let start: Int64
         var end: Int64
-        /// When it was paid for: before it began, or within the grace before it.
+        /// When the period was paid for: before it began, or within the grace before it.
         let paidAt: Int64
-        /// Unknown if a change that waited for the renewal began early without an announcement by
-        /// the store.
+        /// Whether this is an upgrade; `nil` if a change that waited for the renewal began early
+        /// without an announcement by the store.
         package var isUpgrade: Bool? = false
     }
 
     struct Offered {
         let name: String
         let level: Int
-        /// In periods of the shortest product.
+        /// The length in periods of the shortest product.
         let length: Int64
     }
 
-    /// Each product unlocks the entitlement with its name.
+    /// The products on offer. Each unlocks the entitlement with its name.
     private static let offered = [
         Offered(name: "basic", level: 1, length: 1),
         Offered(name: "basic.long", level: 1, length: 12),
@@ -44,7 +44,7 @@ package struct StoreLife: CustomStringConvertible {
             product($0.name, .autoRenewable(group: "membership", level: Int64($0.level)), [$0.name])
         })
 
-    /// What the store said, in order.
+    /// The store's statements, in order.
     package var facts: [AnyFact] {
         (told.map { ($0.signedAt, AnyFact.transaction($0)) }
             + words.map { ($0.signedAt, AnyFact.renewal($0)) })
@@ -58,7 +58,7 @@ package struct StoreLife: CustomStringConvertible {
     package private(set) var unpaid: (product: String, since: Int64)?
     private var random: SeededGenerator
     private let month: Int64
-    /// How long a day lasts at the pace of these months.
+    /// The length of a day at the pace of these months.
     private let shortDay: Int64
 
     package init(seed: UInt64) {
@@ -73,9 +73,9 @@ package struct StoreLife: CustomStringConvertible {
         for _ in 0..<random.number(1...5) where unpaid == nil { goOn() }
     }
 
-    // MARK: What is right
+    // MARK: The truth
 
-    /// The products that the customer may use, and whether that is by grace alone.
+    /// The products that the customer may use, each with whether only a grace gives it.
     package func products(at moment: Int64) -> [String: Bool] {
         let paid = sales.filter { $0.start <= moment && moment < $0.end }.map(\.product.name)
         let given = graces.filter { $0.start <= moment && moment < $0.end }.map(\.product)
@@ -111,7 +111,7 @@ package struct StoreLife: CustomStringConvertible {
 
     private var last: Sale { sales[sales.count - 1] }
 
-    /// When something may first happen to the newest period.
+    /// When something can first happen to the newest period.
     private var opening: Int64 { max(last.start, last.paidAt) }
 
     /// How early the store may charge for the next period.
@@ -128,7 +128,7 @@ package struct StoreLife: CustomStringConvertible {
         let product = other ?? former.product
         let early = lead()
         let isAnnounced = product.name != former.product.name && random.chance(60)
-        // A few begin when they are charged.
+        // A few renewals begin when they are charged.
         guard random.chance(20), opening < former.end - early else {
             if isAnnounced { announce(product, before: former.end) }
             sell(product, at: former.end, signed: max(opening, former.end - early))
@@ -138,14 +138,14 @@ package struct StoreLife: CustomStringConvertible {
         sell(product, at: former.end - early, signed: former.end - early)
         guard product.name != former.product.name, early > 0 else { return }
         if !isAnnounced { sales[sales.count - 1].isUpgrade = nil }
-        // The store is asked about the former period and does not call it upgraded. Without that or
-        // an announcement, nothing from the store tells this change from one that does not wait.
+        // The store is asked about the former period and does not call it upgraded. Without that or an
+        // announcement, nothing from the store distinguishes this change from one that does not wait.
         if !isAnnounced || random.chance(50) {
             restate(former.transaction, signed: former.end - early + random.number(0...early))
         }
     }
 
-    /// The customer chose what begins with the next renewal.
+    /// Announces the product that the customer chose for the next renewal.
     private mutating func announce(_ next: Offered, before moment: Int64) {
         let former = last
         if opening >= moment { return }
@@ -165,7 +165,7 @@ package struct StoreLife: CustomStringConvertible {
             })
     }
 
-    /// The renewal cannot be paid. The store may give a grace and tries again. Some pay in the end.
+    /// Lets the renewal's payment fail. The store may give a grace and tries again. Some payments succeed in the end.
     private mutating func failToPay() {
         let former = last
         let (grace, retry) = (someGrace(), month < 7 * day ? 2 * month : 60 * day)
@@ -181,7 +181,7 @@ package struct StoreLife: CustomStringConvertible {
         }
         switch outcome {
         case 0:
-            // It is retried as long as this life is known.
+            // The payment is retried as long as this life is known.
             unpaid = (former.product.name, graceEnd)
         case 1:
             say(at: former.end + retry, of: former.product) {
@@ -189,7 +189,7 @@ package struct StoreLife: CustomStringConvertible {
             }
             resubscribe(after: former.end + retry)
         case 2 where moment < graceEnd:
-            // If it is paid within the grace, the period is the one that was due.
+            // If the payment succeeds within the grace, the period is the one that was due.
             sell(former.product, at: former.end, signed: moment)
             graceEnd = former.end
         default:
@@ -227,7 +227,7 @@ package struct StoreLife: CustomStringConvertible {
             }
         }
         if random.chance(30) { restate(former.transaction, signed: moment - 1) }
-        // A lower product was chosen for the renewal, before the customer changed again.
+        // The customer chose a lower product for the renewal, before another change.
         if former.product.level > 1, random.chance(20) {
             announce(StoreLife.offered[0], before: moment)
         }
@@ -243,7 +243,7 @@ package struct StoreLife: CustomStringConvertible {
         sales[sales.count - 1].isUpgrade = true
     }
 
-    /// The flag is reported or not, sometimes by a receipt's answer.
+    /// Reports the flag or not, sometimes by a receipt's answer.
     private mutating func flag(_ transaction: TransactionID, at moment: Int64) {
         guard random.chance(50), var fact = told.last(where: { $0.transaction == transaction })
         else { return }
@@ -273,13 +273,13 @@ package struct StoreLife: CustomStringConvertible {
         resubscribe()
     }
 
-    /// Buys again after everything has ended, perhaps something else.
+    /// Buys again after everything has ended, perhaps another product.
     private mutating func resubscribe(after moment: Int64 = 0) {
         let start = max(moment, sales.map(\.end).max() ?? 0) + random.number(1...month)
         sell(someProduct(), at: start, signed: start)
     }
 
-    // MARK: What is said
+    // MARK: The statements
 
     private mutating func fact(_ product: Offered, at start: Int64, signed: Int64)
         -> TransactionFact

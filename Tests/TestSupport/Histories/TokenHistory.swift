@@ -5,7 +5,7 @@ package enum TokenAct: Sendable, CustomStringConvertible {
     case evidence(TransactionFact, Submission.Bearer)
     /// News about a renewal from the store.
     case news(RenewalFact)
-    /// The token becomes the person's.
+    /// The person registers the token.
     case registered(AccountToken, CustomerID)
     /// An admin gives the purchase to a person.
     case moved(PurchaseID, to: CustomerID)
@@ -40,7 +40,7 @@ package struct TokenHistory: Sendable {
     /// When the first of everything was bought.
     private let start: Instant
     package let people: [CustomerID]
-    /// One for each person, and one that no person ever registers.
+    /// One token for each person, and one that no person ever registers.
     private let tokens: [AccountToken]
 
     package init(
@@ -60,14 +60,13 @@ package struct TokenHistory: Sendable {
     private var goods: [(product: String, kind: ProductKind)] {
         [
             (subscription, .autoRenewable), ("level2", .nonConsumable), (coins, .consumable),
-            // The catalog does not know it, so it credits nothing.
+            // The catalog does not know this product, so it credits nothing.
             ("gold", .consumable),
         ]
     }
 
-    /// Purchases with a token on some transactions or none, sent by anyone in any order, some
-    /// repeated; news of the subscription's renewal; tokens that become known; and admins who move
-    /// purchases meanwhile.
+    /// Purchases with a token on some transactions or none, sent by any of the people in any order, some repeated.
+    /// Also news of the subscription's renewal, tokens that become known, and admins who move purchases meanwhile.
     package func acts(_ random: inout SeededGenerator) -> [TokenAct] {
         var acts: [TokenAct] = []
         for (number, good) in goods.enumerated() {
@@ -97,7 +96,7 @@ package struct TokenHistory: Sendable {
         return acts.shuffled(using: &random)
     }
 
-    /// The same acts, and people who are merged and unmerged.
+    /// The same acts, with people who are merged and unmerged.
     package func actsWithMerges(_ random: inout SeededGenerator) -> [TokenAct] {
         var acts = acts(&random)
         for _ in 0..<random.number(2...6) {

@@ -1,7 +1,7 @@
 package import Core
 
-/// The customers of one project and the holders of purchases, in memory: what a ledger keeps
-/// between commands.
+/// The customers of one project and the holders of purchases, in memory: everything that a ledger
+/// keeps between commands.
 package struct World {
     package private(set) var states: [CustomerID: CustomerState] = [:]
     package private(set) var holders: [PurchaseID: CustomerID] = [:]
@@ -42,7 +42,7 @@ package struct World {
         states[customer] = state
     }
 
-    /// Decides and applies a submission. The decision knows only the customers whom it names.
+    /// Decides and applies a submission. The decision knows only the customers that it names.
     @discardableResult
     package mutating func submit(_ submission: Submission) throws(Refusal) -> [ItemOutcome] {
         let purchases = submission.purchases.map(\.purchase)
@@ -62,7 +62,7 @@ package struct World {
         return decision.items
     }
 
-    /// Makes the token the customer's, with everything that it brings.
+    /// Registers the token for the customer, with everything that it brings.
     package mutating func register(_ text: String, for customer: CustomerID) throws(Refusal) {
         guard let token = AccountToken(text) else { preconditionFailure("\(text) is no token") }
         let waiting = holders.filter { tokens(of: $0.key, with: $0.value).contains(token.text) }
@@ -78,7 +78,7 @@ package struct World {
         tokens[token.text] = customer
     }
 
-    /// Moves the purchase from its holder, as an admin does.
+    /// Moves the purchase from its holder, like an admin.
     package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
         guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
         let wish = MovePurchase(
@@ -113,7 +113,7 @@ package struct World {
         }
     }
 
-    /// Submits pieces of evidence with these facts each.
+    /// Submits pieces of evidence, each with some of these facts.
     @discardableResult
     package mutating func submit(
         _ pieces: [Facts], by bearer: Submission.Bearer, order: OrderID? = nil

@@ -1,0 +1,50 @@
+import API
+import Core
+
+extension Remedy {
+    /// The page on which a person can do this, with the words of its link; `nil` if the console has no such page.
+    fileprivate func page(in room: ProjectRoom) -> (path: String, place: Place, words: String)? {
+        switch self {
+        case .correctName: ("/catalog", room.catalog, "Look at the catalog")
+        case .listKeys: ("/keys", room.settings, "All keys")
+        case .listApps: ("/settings", room.settings, "All apps")
+        case .listWebhooks: ("/webhooks", room.webhooks, "All webhooks")
+        case .findCustomer: ("/find", room.find, "Find the customer")
+        case .listUnclaimed: ("/unclaimed", room.unclaimed, "Purchases without a customer")
+        case .inspectQueue: ("/intake", room.intake, "All queued evidence")
+        case .createProject, .replaceKey, .giveLaterEnd, .shortenOverlap, .removeAppThere,
+            .askToAllowApp, .withdrawAllowance, .setStoreKey, .restoreStoreKey, .useStoreHere,
+            .removeStoreAddress, .allowCredits, .allowSupportGrants, .allowMerges,
+            .allowMoreCustomersPerAccount, .allowPlainAddress, .allowPrivateAddress, .showCustomer,
+            .listNotes, .listOrders, .separateTokens, .showErasure, .listErasures, .exportToFile,
+            .giveVersions, .migrate, .installMigratingRelease, .useMigratingRelease, .startAnew,
+            .createServiceRole, .admitServiceLogin, .raiseFormat, .acceptLoss, .acceptServer,
+            .keepRecord, .inspectRows, .repairRows, .moveEventAside, .createTestClock,
+            .listReconciliations, .requestRemainingHistories, .requestHistories, .readHistories,
+            .resetSecondFactor:
+            nil
+        }
+    }
+}
+
+extension Problem {
+    /// What is wrong, with a link to the page that helps. If there is none, the remedy is told as in the API.
+    func told(in room: ProjectRoom?) -> Markup {
+        switch code {
+        case "route_unknown": "There is no such page."
+        case "method_not_allowed": "This page does not accept that request."
+        case "role_insufficient": "Your role does not permit this."
+        case "customer_changed_meanwhile":
+            "The customer has changed since you looked. Look again before you decide."
+        case "ticket_missing": "Your role needs a ticket: enter the support case in that field."
+        default:
+            if let room, let refusal, let page = refusal.remedy?.page(in: room),
+                room.maySee(page.path)
+            {
+                "\(refusal.sentence) \(Markup.link(page.place, page.words))"
+            } else {
+                "\(detail)"
+            }
+        }
+    }
+}

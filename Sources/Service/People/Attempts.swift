@@ -1,0 +1,72 @@
+import Core
+
+/// Limits how often passwords and codes are tried.
+struct Attempts: Sendable {
+    /// The number of attempts from one address is small, so that passwords cannot be guessed. The
+    /// total number is larger, so that an attacker can hardly lock a person out.
+    private static let ofPersonFromAddress: Int64 = 10
+    private static let ofPerson: Int64 = 100
+    private static let ofAddress: Int64 = 50
+    /// The limit for codes is low, because a code is short. Only people who know the password get to try one.
+    private static let ofCode: Int64 = 10
+    private static let life: Int64 = 15 * 60_000
+
+    let passwords: any PasswordKeeping
+    let secrets: Secrets
+
+    /// Counts an attempt to sign in with a name from an address. Returns false if there were too
+    /// many.
+    func permit(_ name: [UInt8], from address: String, at now: Instant) throws(Fault) -> Bool {
+        let limits = [
+            (Attempts.ofAddress, Tried(digest: digest("address \(address)"))),
+            (Attempts.ofPersonFromAddress, fromHere(name, address)),
+            (Attempts.ofPerson, Tried(digest: name)),
+        ]
+        // Once one limit is exceeded, the later counters stay the same.
+        for (limit, tried) in limits {
+            guard try isWithin(limit, tried, now) else { return false }
+        }
+        return true
+    }
+
+    /// Counts an attempt to give a code for the person with this name.
+    func permitCode(_ name: [UInt8], at now: Instant) throws(Fault) -> Bool {
+        try isWithin(Attempts.ofCode, code(name), now)
+    }
+
+    /// Forgets the attempts of a person who has signed in.
+    func forget(_ name: [UInt8], from address: String) throws(Fault) {
+        try passwords.forgetTries(of: fromHere(name, address).digest)
+        try passwords.forgetTries(of: code(name).digest)
+    }
+
+    private func fromHere(_ name: [UInt8], _ address: String) -> Tried {
+        Tried(digest: digest("\(name.hexDigits) from \(address)"), name: name)
+    }
+
+    private func code(_ name: [UInt8]) -> Tried {
+        Tried(digest: digest("code \(name.hexDigits)"), name: name)
+    }
+
+    private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
+
+    private func isWithin(_ limit: Int64, _ tried: Tried, _ now: Instant) throws(Fault) -> Bool {
+        let start = now.advanced(byMilliseconds: -Attempts.life)
+        return try passwords.countTries(of: tried, at: now, since: start) <= limit
+    }
+}
+
+extension Secrets {
+    /// The digest under which attempts to sign in with a name are counted.
+    func triedName(_ email: String) -> [UInt8] {
+        digest(Array("person \(email.lowercased())".utf8))
+    }
+}
+
+/// Compares two digests or codes in a time that depends only on their lengths.
+func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    if one.count != other.count { return false }
+    var difference: UInt8 = 0
+    for place in one.indices { difference |= one[place] ^ other[place] }
+    return difference == 0
+}
