@@ -2,13 +2,16 @@
 import PackageDescription
 
 /// Every target compiles in Swift 6 mode with warnings as errors.
-let common: [SwiftSetting] = [
+let tests: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
 ]
+/// What the tests try is also optimized in a debug build, where they otherwise spend most of their time in
+/// code for bytes: signatures, base64, JSON.
+let common: [SwiftSetting] = tests + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 /// The programs get their memory from jemalloc: what one thread allocates another one frees here, in great
 /// numbers, and the C library's own allocator is slow at that. A sanitizer of addresses brings its own.
 let allocator: [LinkerSetting] =
@@ -186,7 +189,7 @@ let package = Package(
                 "Service", "StoreAccess", "Telemetry", "Threading",
             ],
             path: "Tests/TestSupport", exclude: ["Histories"], swiftSettings: common),
-        .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", swiftSettings: tests),
         .target(
             name: "Histories", dependencies: ["Core"], path: "Tests/TestSupport/Histories",
             swiftSettings: common),
@@ -196,32 +199,32 @@ let package = Package(
                 "Auditing", "Core", "Crypto", "Evidence", "Histories", "JSON", "Minting",
                 "Telemetry", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
-            name: "CoreTests", dependencies: ["Core", "Histories"], swiftSettings: common),
+            name: "CoreTests", dependencies: ["Core", "Histories"], swiftSettings: tests),
         .testTarget(
             name: "AuditingTests", dependencies: ["Auditing", "Core", "Histories"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "CatalogFileTests", dependencies: ["CatalogFile", "Core", "Histories", "JSON"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "WordingTests", dependencies: ["AppStore", "Core", "PlayStore", "Wording"],
-            swiftSettings: common),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+            swiftSettings: tests),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: tests),
         .testTarget(
             name: "CryptoTests", dependencies: ["Crypto", "Histories", "Minting"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport", "Threading"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "LedgerTests",
             dependencies: [
                 "API", "Assembly", "Auditing", "Core", "Feed", "Following", "Histories", "JSON",
                 "Ledger", "Postgres", "SQL", "Service", "Telemetry", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "APITests",
             dependencies: [
@@ -230,7 +233,7 @@ let package = Package(
                 "OpenAPI", "Outbound", "Postgres", "SQL", "Service", "Telemetry", "TestSupport",
                 "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "ConsoleTests",
             dependencies: [
@@ -238,45 +241,45 @@ let package = Package(
                 "Outbound",
                 "Service", "Telemetry", "TestSupport",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "AnswersTests",
             dependencies: [
                 "API", "Answers", "Core", "Histories", "JSON", "Ledger", "Postgres", "Service",
                 "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
                 "Core", "Evidence", "JSON", "Minting", "Service", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "AssemblyTests",
             dependencies: [
                 "Assembly", "Core", "Crypto", "HTTPServer", "JSON", "Ledger", "Telemetry",
                 "TestSupport",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
-            name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: common),
-        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
+            name: "QRCodeTests", dependencies: ["QRCode", "TestSupport"], swiftSettings: tests),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: tests),
         .testTarget(
-            name: "TelemetryTests", dependencies: ["JSON", "Telemetry"], swiftSettings: common),
+            name: "TelemetryTests", dependencies: ["JSON", "Telemetry"], swiftSettings: tests),
         .testTarget(
-            name: "MintingTests", dependencies: ["Minting", "TestSupport"], swiftSettings: common),
+            name: "MintingTests", dependencies: ["Minting", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "JobsTests",
             dependencies: [
                 "Core", "Following", "Histories", "Jobs", "Ledger", "Service", "Telemetry",
                 "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "PrivatePostgresTests",
             dependencies: ["PrivatePostgres", "Telemetry", "TestSupport"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "DeedTests",
             dependencies: [
@@ -284,7 +287,7 @@ let package = Package(
                 "Ledger", "Machine", "Minting", "Outbound", "Postgres", "SQL", "Service",
                 "Telemetry", "TestSupport", "Threading",
             ],
-            exclude: ["Fixtures", "webhook_receivers.py"], swiftSettings: common),
+            exclude: ["Fixtures", "webhook_receivers.py"], swiftSettings: tests),
         .testTarget(
             name: "PracticeTests",
             dependencies: [
@@ -292,13 +295,13 @@ let package = Package(
                 "Histories", "JSON", "Minting", "Outbound", "Practice", "StoreAccess", "Telemetry",
                 "TestSupport", "Threading",
             ],
-            exclude: ["apple_library.py", "google_library.py"], swiftSettings: common),
+            exclude: ["apple_library.py", "google_library.py"], swiftSettings: tests),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
                 "HTTPServer", "Histories", "Outbound", "Telemetry", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "AppStoreTests",
             dependencies: [
@@ -307,7 +310,7 @@ let package = Package(
                 "Minting", "Outbound", "Practice", "Service", "StoreAccess", "Telemetry",
                 "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "PlayStoreTests",
             dependencies: [
@@ -316,18 +319,18 @@ let package = Package(
                 "TestSupport",
                 "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
                 "Core", "Crypto", "Delivery", "Feed", "HTTPServer", "JSON", "Outbound",
                 "Telemetry", "TestSupport", "Threading",
             ],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
             name: "OutboundTests",
             dependencies: ["HTTPServer", "Outbound", "Telemetry", "TestSupport", "Threading"],
-            swiftSettings: common),
+            swiftSettings: tests),
     ]
 )
 
