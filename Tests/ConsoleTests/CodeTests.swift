@@ -46,11 +46,12 @@ extension SecondFactorTests {
             let code = code()
             let visitors = try [begun(), begun(at: beside), begun(), begun(at: beside)]
             #expect(try signedIn(visitors) { $0.finish(code).status } == 1)
+            // With those who lost, these are six attempts, so that the next four are within the limit of ten.
             for late in try [begun(), begun(at: beside)] {
                 #expect(late.finish(code).status == 403)
-                // An earlier code no longer counts, either.
-                #expect(late.finish(self.code(-1)).status == 403)
             }
+            // An earlier code no longer counts, either.
+            #expect(try begun().finish(self.code(-1)).status == 403)
         }
     }
 

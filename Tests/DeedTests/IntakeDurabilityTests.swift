@@ -13,7 +13,7 @@ import Threading
 extension ProgramTests {
     @Suite("Queued evidence", .serialized, .timeLimit(.minutes(20)))
     struct IntakeDurability {
-        private static let items = 300
+        private static let items = 1200
         private static let kills = 5
 
         @Test("Queued evidence is recorded exactly once, however often its workers are killed")

@@ -1,11 +1,12 @@
 """Customers with many events, beside others.
 
 usage: long.py fill PORT KEY CUSTOMERS EVENTS
-       long.py load PORT KEY CUSTOMERS RATE SECONDS NAME
+       long.py load PORT KEY CUSTOMERS RATE SECONDS NAME KIND
 
 `fill` gives each of the customers long-0, long-1, ... that many events, each a change of a balance under a key of
-its own. `load` has each of them write once a second, and others, each with one event, RATE times a second. It prints the
-milliseconds of the others' writes, of the long ones' writes, and of repeated calls of those: p50 and p99 of each."""
+its own. `load` has each of the customers KIND-0, KIND-1, ... write once a second, and others, each with one event, RATE
+times a second. It prints the milliseconds of the others' writes, of the customers' writes, and of repeated calls of
+those: p50 and p99 of each."""
 import asyncio
 import sys
 import time
@@ -45,7 +46,7 @@ async def fill(events):
     await asyncio.gather(*(part(number) for number in range(min(CLIENTS, customers))))
 
 
-async def load(rate, seconds, name):
+async def load(rate, seconds, name, kind):
     others, own, again = [], [], []
     start = time.monotonic() + 0.5
 
@@ -62,9 +63,9 @@ async def load(rate, seconds, name):
         client = await Client().open()
         for turn in range(seconds):
             await until(start + turn + number / max(1, customers))
-            own.append(await client.adjust(f"long-{number}", f"{name}-{turn}"))
+            own.append(await client.adjust(f"{kind}-{number}", f"{name}-{turn}"))
             if turn % 10 == 9:
-                again.append(await client.adjust(f"long-{number}", f"fill-{turn}"))
+                again.append(await client.adjust(f"{kind}-{number}", f"fill-{turn}"))
 
     await asyncio.gather(*(other(number) for number in range(CLIENTS)),
                          *(one(number) for number in range(customers)))
@@ -76,4 +77,4 @@ async def load(rate, seconds, name):
     print(*told(others), *told(own), *told(again))
 
 
-asyncio.run(fill(int(sys.argv[5])) if command == "fill" else load(int(sys.argv[5]), int(sys.argv[6]), sys.argv[7]))
+asyncio.run(fill(int(sys.argv[5])) if command == "fill" else load(int(sys.argv[5]), int(sys.argv[6]), *sys.argv[7:9]))

@@ -75,26 +75,36 @@ extension Batch {
 }
 
 extension Call {
-    /// The batch's rows in COPY's text format.
+    /// The batch's rows in COPY's text format, collected from the arrays of the call.
     fileprivate var copyText: String {
-        rows.map { row in
-            row.map { $0.map(escaped) ?? "\\N" }.joined(separator: "\t") + "\n"
-        }.joined()
-    }
-}
-
-private func escaped(_ text: String) -> String {
-    text.utf8.contains { [0x5C, 0x09, 0x0A, 0x0D].contains($0) }
-        ? text.replacing("\\", with: "\\\\").replacing("\t", with: "\\t")
-            .replacing("\n", with: "\\n").replacing("\r", with: "\\r") : text
-}
-
-extension Call {
-    /// The values in each row, collected from the arrays and written as PostgreSQL writes them.
-    private var rows: [[String?]] {
         let columns = binds.map(\.texts)
-        guard let count = columns.first?.count else { return [] }
-        return (0..<count).map { row in columns.map { $0[row] } }
+        var text: [UInt8] = []
+        for row in 0..<(columns.first?.count ?? 0) {
+            for (place, column) in columns.enumerated() {
+                if place > 0 { text.append(UInt8(ascii: "\t")) }
+                append(column[row], to: &text)
+            }
+            text.append(UInt8(ascii: "\n"))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private func append(_ value: String?, to text: inout [UInt8]) {
+        guard let value else {
+            return text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "N")])
+        }
+        for byte in value.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"): text.append(contentsOf: [byte, byte])
+            case UInt8(ascii: "\t"):
+                text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+            case UInt8(ascii: "\n"):
+                text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+            case UInt8(ascii: "\r"):
+                text.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+            default: text.append(byte)
+            }
+        }
     }
 }
 
