@@ -8,7 +8,8 @@
 # yes, the shop of the minted evidence is set up first, because applying its catalog to many customers takes
 # minutes. Sets $DEED_DATABASE_URL, $admin_key and $loaded_ends, the instant at which the first grants end.
 loaded_database() {
-    local template=loaded_$2_$3_$4_$loaded_tickets${loaded_people:+_$loaded_people}_$loaded_shop strategy=()
+    local template strategy=()
+    template=$(loaded_template "$2" "$3" "$4")
     [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
     read -r admin_key loaded_ends <"$scratch/$template"
     # Before PostgreSQL 15, copying files is the only way. Since then, it is the faster way.
@@ -18,6 +19,9 @@ loaded_database() {
     # Another copy may be further ahead, and Deed refuses a log that lacks events that it has seen.
     rm -rf "$DEED_DATA_DIR"
 }
+
+# loaded_template CUSTOMERS DUE LATER: the name of the template with these customers.
+loaded_template() { printf '%s' "loaded_$1_$2_$3_$loaded_tickets${loaded_people:+_$loaded_people}_$loaded_shop"; }
 
 drop_database() { "$postgres_programs/dropdb" -h "$scratch" -U deed "$1"; }
 

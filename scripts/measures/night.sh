@@ -25,7 +25,8 @@ measure_night() {
 
 # night_of STORED: publishes the due boundaries among that number of customers.
 night_of() {
-    local plain
+    local plain template
+    template=$(loaded_template "$1" "$night_due" "$night_later")
     say "publishing $night_due boundaries of $1 customers"
     loaded_database night "$1" "$night_due" "$night_later"
     publish_due "$1" 1
@@ -40,8 +41,8 @@ night_of() {
         'BEGIN { print due / seconds, due / plain }' >"$scratch/night.$1.rate"
     read_meanwhile "$1" run
     drop_database night
-    drop_database "loaded_$1_${night_due}_${night_later}_$loaded_tickets"
-    rm "$scratch/loaded_$1_${night_due}_${night_later}_$loaded_tickets"
+    drop_database "$template"
+    rm "$scratch/$template"
 }
 
 # publish_due STORED PARALLEL: publishes as of the instant at which the first grants end.
