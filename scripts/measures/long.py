@@ -5,8 +5,8 @@ usage: long.py fill PORT KEY CUSTOMERS EVENTS
 
 `fill` gives each of the customers long-0, long-1, ... that many events, each a change of a balance under a key of
 its own. `load` has each of the customers KIND-0, KIND-1, ... write once a second, and others, each with one event, RATE
-times a second. It prints the milliseconds of the others' writes, of the customers' writes, and of repeated calls of
-those: p50 and p99 of each."""
+times a second. It prints the milliseconds of the others' writes, of the customers' writes, of repeated calls of those,
+and of their reads from the database: p50 and p99 of each."""
 import asyncio
 import sys
 import time
@@ -23,11 +23,19 @@ class Client:
 
     async def adjust(self, customer, name):
         body = b'{"amount":1,"reason":"bench"}'
-        began = time.monotonic()
-        self.writer.write(
+        return await self.call(
             f"POST /v1/customers/{customer}/balances/coins/adjust HTTP/1.1\r\nHost: bench\r\n"
             f"Authorization: Bearer {key}\r\nIdempotency-Key: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             + body)
+
+    async def read(self, customer):
+        return await self.call(
+            f"GET /v1/customers/{customer}/entitlements?consistency=strong HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {key}\r\n\r\n".encode())
+
+    async def call(self, request):
+        began = time.monotonic()
+        self.writer.write(request)
         head = await self.reader.readuntil(b"\r\n\r\n")
         if b" 20" not in head.split(b"\r\n")[0]:
             sys.exit(f"error: {head.decode()}")
@@ -47,7 +55,7 @@ async def fill(events):
 
 
 async def load(rate, seconds, name, kind):
-    others, own, again = [], [], []
+    others, own, again, reads = [], [], [], []
     start = time.monotonic() + 0.5
 
     async def until(moment):
@@ -66,6 +74,7 @@ async def load(rate, seconds, name, kind):
             own.append(await client.adjust(f"{kind}-{number}", f"{name}-{turn}"))
             if turn % 10 == 9:
                 again.append(await client.adjust(f"{kind}-{number}", f"fill-{turn}"))
+                reads.append(await client.read(f"{kind}-{number}"))
 
     await asyncio.gather(*(other(number) for number in range(CLIENTS)),
                          *(one(number) for number in range(customers)))
@@ -74,7 +83,7 @@ async def load(rate, seconds, name, kind):
         times.sort()
         return [f"{times[int(part * (len(times) - 1))]:.2f}" for part in (0.5, 0.99)] if times else ["-", "-"]
 
-    print(*told(others), *told(own), *told(again))
+    print(*told(others), *told(own), *told(again), *told(reads))
 
 
 asyncio.run(fill(int(sys.argv[5])) if command == "fill" else load(int(sys.argv[5]), int(sys.argv[6]), *sys.argv[7:9]))

@@ -30,6 +30,8 @@ measure_long() {
     note_limit long.own.p50 ms 20 "$scratch/long.own"
     cut -d' ' -f5 "$scratch/long.with" >"$scratch/long.again"
     note_limit long.repeated.p50 ms 20 "$scratch/long.again"
+    cut -d' ' -f7 "$scratch/long.with" >"$scratch/long.reads"
+    note_limit long.read.p50 ms 10 "$scratch/long.reads"
 }
 
 # compare_others KIND FIGURE COLUMN
