@@ -4,7 +4,7 @@ usage: long.py fill PORT KEY CUSTOMERS EVENTS
        long.py load PORT KEY CUSTOMERS RATE SECONDS NAME KIND
 
 `fill` gives each of the customers long-0, long-1, ... that many events, each a change of a balance under a key of
-its own. `load` has each of the customers KIND-0, KIND-1, ... write once a second, and others, each with one event, RATE
+its own. `load` has each of the customers KIND-0, KIND-1, ... write once a second and get a grant that ends meanwhile, and others, each with one event, RATE
 times a second. It prints the milliseconds of the others' writes, of the customers' writes, of repeated calls of those,
 and of their reads from the database: p50 and p99 of each."""
 import asyncio
@@ -33,6 +33,15 @@ class Client:
             f"GET /v1/customers/{customer}/entitlements?consistency=strong HTTP/1.1\r\nHost: bench\r\n"
             f"Authorization: Bearer {key}\r\n\r\n".encode())
 
+    async def grant(self, customer, name, milliseconds):
+        """Gives a grant that ends at an instant."""
+        end = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(milliseconds // 1000)) + f".{milliseconds % 1000:03d}Z"
+        body = f'{{"entitlement":"pro","end":"{end}","reason":"bench","allow_unknown":true}}'.encode()
+        return await self.call(
+            f"POST /v1/customers/{customer}/grants HTTP/1.1\r\nHost: bench\r\n"
+            f"Authorization: Bearer {key}\r\nIdempotency-Key: {name}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+            + body)
+
     async def call(self, request):
         began = time.monotonic()
         self.writer.write(request)
@@ -47,11 +56,11 @@ class Client:
 async def fill(events):
     async def part(number):
         client = await Client().open()
-        for event in range(events):
-            for customer in range(number, customers, CLIENTS):
-                await client.adjust(f"long-{customer}", f"fill-{event}")
+        for index in range(number, events * customers, CLIENTS):
+            event, customer = divmod(index, customers)
+            await client.adjust(f"long-{customer}", f"fill-{event}")
 
-    await asyncio.gather(*(part(number) for number in range(min(CLIENTS, customers))))
+    await asyncio.gather(*(part(number) for number in range(CLIENTS)))
 
 
 async def load(rate, seconds, name, kind):
@@ -72,6 +81,8 @@ async def load(rate, seconds, name, kind):
         for turn in range(seconds):
             await until(start + turn + number / max(1, customers))
             own.append(await client.adjust(f"{kind}-{number}", f"{name}-{turn}"))
+            if turn == 1:
+                await client.grant(f"{kind}-{number}", f"end-{name}", int(1000 * (time.time() + seconds / 2)))
             if turn % 10 == 9:
                 again.append(await client.adjust(f"{kind}-{number}", f"fill-{turn}"))
                 reads.append(await client.read(f"{kind}-{number}"))

@@ -32,6 +32,11 @@ measure_long() {
     note_limit long.repeated.p50 ms 20 "$scratch/long.again"
     cut -d' ' -f7 "$scratch/long.with" >"$scratch/long.reads"
     note_limit long.read.p50 ms 10 "$scratch/long.reads"
+    loaded_sql deed >"$scratch/long.ended" <<'SQL'
+select recorded_at - occurred_at from deed.events where type = 'access.ended' and starts_with(customer, 'long-')
+SQL
+    [ -s "$scratch/long.ended" ] || fail "no end was published"
+    note_limit long.ended ms 1000 "$scratch/long.ended"
 }
 
 # compare_others KIND FIGURE COLUMN
