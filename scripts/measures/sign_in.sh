@@ -2,8 +2,19 @@
 # at the same moment, once a second, cost cached reads at about half of their greatest rate.
 # shellcheck shell=bash
 
-measure_sign_in() {
-    local url link round crowd alone beside
+measure_# read_beside_crowd [healthz]: reads while 200 people sign in at once, or ask for /healthz, each second. The clients
+# need the same processors, so that their connections alone cost reads something.
+read_beside_crowd() {
+    local people
+    sign_in many 200 $((seconds + 1)) "$@" &
+    people=$!
+    sleep 0.2
+    load calm 64 "$seconds" "$url" 10000
+    wait "$people" || fail "the people did not sign in"
+}
+
+sign_in() {
+    local url link round alone crowd beside
     stop_server
     DEED_CONSOLE=1 DEED_TRUSTED_PROXIES=127.0.0.1 start_server
     url="http://127.0.0.1:$port"
@@ -17,19 +28,28 @@ measure_sign_in() {
     load read 64 "$seconds" "$url" 10000 >"$scratch/sign_in.most"
     for ((round = 1; round <= rounds; round++)); do
         alone=$(load calm 64 "$seconds" "$url" 10000)
-        sign_in many 200 $((seconds + 1)) &
-        crowd=$!
-        owned_processes+=("$crowd")
-        sleep 0.2
-        beside=$(load calm 64 "$seconds" "$url" 10000)
-        wait "$crowd" || fail "the people did not sign in"
+        crowd=$(read_beside_crowd healthz)
+        beside=$(read_beside_crowd)
         printf '%s %s\n' "${beside#* }" "${alone#* }" >>"$scratch/sign_in.reads"
+        printf '%s %s\n' "${beside#* }" "${crowd#* }" >>"$scratch/sign_in.crowd"
         printf '%s %s\n' "${alone% *}" "$(cut -d' ' -f1 "$scratch/sign_in.most")" >>"$scratch/sign_in.rate"
     done
     note_multiple sign_in.reads.p99 ms 2 "$scratch/sign_in.reads"
+    note_multiple sign_in.reads.p99.crowd ms 2 "$scratch/sign_in.crowd"
     note_rounds sign_in.reads.rate 1/s - "$scratch/sign_in.rate"
     stop_server
     start_server
+}
+
+# read_beside_crowd [healthz]: reads while 200 people sign in at once, or ask for /healthz, each second. The clients
+# need the same processors, so that their connections alone cost reads something.
+read_beside_crowd() {
+    local people
+    sign_in many 200 $((seconds + 1)) "$@" &
+    people=$!
+    sleep 0.2
+    load calm 64 "$seconds" "$url" 10000
+    wait "$people" || fail "the people did not sign in"
 }
 
 sign_in() {
