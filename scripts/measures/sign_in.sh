@@ -2,18 +2,7 @@
 # at the same moment, once a second, cost cached reads at about half of their greatest rate.
 # shellcheck shell=bash
 
-measure_# read_beside_crowd [healthz]: reads while 200 people sign in at once, or ask for /healthz, each second. The clients
-# need the same processors, so that their connections alone cost reads something.
-read_beside_crowd() {
-    local people
-    sign_in many 200 $((seconds + 1)) "$@" &
-    people=$!
-    sleep 0.2
-    load calm 64 "$seconds" "$url" 10000
-    wait "$people" || fail "the people did not sign in"
-}
-
-sign_in() {
+measure_sign_in() {
     local url link round alone crowd beside
     stop_server
     DEED_CONSOLE=1 DEED_TRUSTED_PROXIES=127.0.0.1 start_server
