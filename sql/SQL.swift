@@ -72,6 +72,9 @@ package struct Migration: Sendable {
             number: 18, name: "0018_catalogs", script: Script(embedded: File._018_catalogs_sql)),
         Migration(
             number: 19, name: "0019_figures", script: Script(embedded: File._019_figures_sql)),
+        Migration(
+            number: 20, name: "0020_acts", script: Script(embedded: File._020_acts_sql),
+            isStepwise: true),
     ]
 }
 

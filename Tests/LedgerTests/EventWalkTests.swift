@@ -100,15 +100,24 @@ struct EventWalkTests {
         }
     }
 
-    @Test(
-        "The trail lists what people can decide, and its index is for that",
-        arguments: ["sql/queries/list_acts.sql", "sql/migrations/0013_notes.sql"])
-    func acts(_ file: String) throws {
-        let names = try EventPage.file(file).matches(of: /'([a-z]+\.[a-z_]+)'/).map {
-            String($0.1)
-        }
-        #expect(names.count == Set(names).count)
-        #expect(names.sorted() == EventType.allCases.filter(\.isAct).map(\.name).sorted())
+    /// The planner uses the index only if both conditions are the same.
+    @Test("The trail's index leaves out only what people cannot decide")
+    func acts() throws {
+        let (query, index) = (
+            try leftOut("sql/queries/list_acts.sql"), try leftOut("sql/migrations/0020_acts.sql")
+        )
+        #expect(query == index)
+        for name in query { #expect(EventType(named: name)?.isAct == false, "\(name)") }
+        // These are frequent, and would fill the index.
+        let frequent: Set = [
+            "purchase.made", "subscription.renewed", "balance.credited", "balance.spent",
+            "access.started", "access.ended", "access.ending_soon", "order.opened",
+        ]
+        #expect(frequent.isSubset(of: query))
+    }
+
+    private func leftOut(_ file: String) throws -> [String] {
+        try EventPage.file(file).matches(of: /'([a-z]+\.[a-z_]+)'/).map { String($0.1) }
     }
 
     @Test("An explanation has words for what it puts into words", arguments: EventType.allCases)

@@ -56,7 +56,7 @@ years_upgrade() {
     local began=$EPOCHREALTIME building slowest=$scratch/years.writes
     : >"$slowest"
     loaded_sql -c "drop index concurrently deed.events_of_people" years
-    grep -A20 'create index concurrently' "$root/sql/migrations/0013_notes.sql" | sed '/^);/q; s/events_of_acts/events_of_people/' |
+    grep -A20 'create index concurrently' "$root/sql/migrations/0020_acts.sql" | sed '/^);/q; s/events_of_acts/events_of_people/' |
         loaded_sql years &
     building=$!
     owned_processes+=("$building")

@@ -5,7 +5,7 @@ package struct EventDescription: Sendable {
     package let home: EventType.Home
     /// The log format that introduced the type. An older program refuses the type and gives its name.
     package let since: LogFormat
-    /// Whether a person can decide an event of this type. `list_acts.sql` and its index list the same types.
+    /// Whether a person can decide an event of this type. The trail lists these types.
     package let isAct: Bool
     package let explanation: Explanation
     /// The sentence on a customer's page; `nil` if those pages never show the event.

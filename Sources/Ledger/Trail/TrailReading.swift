@@ -6,6 +6,7 @@ import SQL
 extension Ledger {
     /// The maximum number of events to examine if not all of them match.
     private static let actLook = 10_000
+    private static let acts = EventType.allCases.filter(\.isAct).map(\.name)
 
     /// Up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
     package func acts(
@@ -21,7 +22,7 @@ extension Ledger {
             .text(filter.action), .text(filter.ticket?.member),
             .int8(filter.from?.milliseconds ?? .min), .int8(filter.to?.milliseconds ?? .max),
             .int8(Int64(look)), .int8(Int64(limit)), .texts(others.map(\.text)),
-            .text(own))
+            .text(own), .texts(Ledger.acts))
         let rows = try list(call) { rows, row throws(LedgerError) in
             let place = TrailPlace.act(
                 Instant(milliseconds: rows.int8(row, 7)),
