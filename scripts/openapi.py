@@ -12,11 +12,14 @@ Parts are sorted by `order`, then by name; one part of each `tag` has its `descr
   otherwise `success`. Its own `headers`, by name, replace `...`. `schema` is the schema of its JSON.
 - An answer with `like` is the response of that name with another description and more codes.
 - `{"$ref": "Grant"}` is the schema Grant, in any part.
+- `"enum": "docs/events.md"` lists the types of events that this page shows to callers.
 
 A part may also contain full OpenAPI: headers as an object, `content`, `requestBody`.
 """
 import json
 import pathlib
+
+import events
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "Sources/COpenAPI"
 METHODS = ["get", "post", "put", "patch", "delete"]
@@ -103,6 +106,8 @@ class Document:
         if not isinstance(value, dict):
             return value
         value = {name: self.refs(where, one) for name, one in value.items()}
+        if value.get("enum") == events.PAGE:
+            value["enum"] = list(events.shown())
         if isinstance(value.get("$ref"), str):
             group, name = (["schemas"] + value["$ref"].removeprefix("#/components/").split("/"))[-2:]
             value.update(self.ref(where, group, name))

@@ -242,14 +242,11 @@ private struct SampleCoverage {
 }
 
 extension Event {
-    /// Reads a sample by the format that its members show.
+    /// Reads a sample by the only format that has its type and its members.
     fileprivate init(sample payload: String, of type: String) throws {
-        let bare = EventType(named: type)?.since ?? .first
-        let isReasoned =
-            ["key.revoked", "catalog.changed"].contains(type) && payload.contains(#","reason":"#)
-        let isFiled = type == "catalog.changed" && payload.contains(#""digest":"#)
-        let isOfReadings = payload.contains(#""reading":{"#) || isReasoned || isFiled
-        let format = isOfReadings ? LogFormat.readings : bare
-        try self.init(type: type, format: Int16(format.number), payload: payload)
+        let readings = (LogFormat.first.number...LogFormat.own.number).map { number in
+            Result { try Event(type: type, format: Int16(number), payload: payload) }
+        }
+        self = try (readings.first { (try? $0.get()) != nil } ?? readings[0]).get()
     }
 }

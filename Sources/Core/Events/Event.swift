@@ -92,6 +92,29 @@ package enum Event: Hashable, Sendable {
     case erased(EventType)
 }
 
+/// The types of events. Their names and descriptions are in the files of their subjects.
+///
+/// The raw values are used only within this program. The log contains the names.
+package enum EventType: Int, Hashable, Sendable, CaseIterable {
+    // Events in a project's own stream.
+    case projectCreated, keyCreated, keyRevoked, keyRotated, catalogChanged
+    case appSet, appRemoved, appAllowed, appDisallowed, projectChanged
+    case reconciliationStarted, reconciliationFinished, logAccepted, webhookSet, webhookRemoved
+    // A store's statements, and their consequences for its accounts and requested refunds.
+    case purchaseMade, subscriptionRenewed, subscriptionUpgraded, subscriptionExtended
+    case purchaseRefunded, purchaseRevoked, refundReversed, purchaseRestated
+    case renewalChanged, renewalRestated, appInstalled
+    case refundRequested, refundDeclined, consentRescinded, accountJoined
+    case refundReportPrepared, refundReported, refundUnreported
+    case purchaseAttached, purchaseDetached, purchaseBlocked, purchaseUnblocked
+    case grantGiven, grantChanged, grantRevoked
+    case noteAdded, noteRemoved
+    case balanceCredited, balanceDebited, balanceSpent, balanceAdjusted
+    case orderOpened, orderFulfilled, orderClosed, tokenRegistered
+    case accessStarted, accessEnded, accessEndingSoon
+    case customerMerged, customerJoined, customerParted, customerUnmerged, customerErased
+}
+
 extension Event {
     /// Passes the event's type and content to a reader. This is the only list of all events.
     package func read<Reader: EventReader>(by reader: Reader) -> Reader.Result {
@@ -162,53 +185,4 @@ extension Event {
 /// The content of an event that an erasure has emptied.
 private struct EmptiedContent: EventContent {
     var subject: EventSubject { .customer }
-}
-
-/// An event and its place in the ledger.
-package struct RecordedEvent: Hashable, Sendable {
-    package let stream: Stream
-    package let version: Int64
-    package let position: Position
-    package let event: Event
-    /// When the event happened, by the clock of the party that reported it.
-    package let occurredAt: Instant
-    /// When the event was recorded, by Deed's clock.
-    package let recordedAt: Instant
-    package let actor: Actor
-    package let cause: String
-    package let catalogVersion: Int64
-
-    package init(
-        stream: Stream, version: Int64, position: Position, event: Event, record: EventRecord
-    ) {
-        self.stream = stream
-        self.version = version
-        self.position = position
-        self.event = event
-        occurredAt = record.occurredAt
-        recordedAt = record.recordedAt
-        actor = record.actor
-        cause = record.cause
-        catalogVersion = record.catalogVersion
-    }
-}
-
-/// The circumstances of an event: when it happened, who caused it, and why.
-package struct EventRecord: Hashable, Sendable {
-    package var occurredAt: Instant
-    package var recordedAt: Instant
-    package var actor: Actor
-    package var cause: String
-    package var catalogVersion: Int64
-
-    package init(
-        occurredAt: Instant, recordedAt: Instant, actor: Actor, cause: String,
-        catalogVersion: Int64
-    ) {
-        self.occurredAt = occurredAt
-        self.recordedAt = recordedAt
-        self.actor = actor
-        self.cause = cause
-        self.catalogVersion = catalogVersion
-    }
 }

@@ -1,26 +1,3 @@
-/// The types of events. Their names and descriptions are in the files of their subjects.
-///
-/// The raw values are used only within this program. The log contains the names.
-package enum EventType: Int, Hashable, Sendable, CaseIterable {
-    // Events in a project's own stream.
-    case projectCreated, keyCreated, keyRevoked, keyRotated, catalogChanged
-    case appSet, appRemoved, appAllowed, appDisallowed, projectChanged
-    case reconciliationStarted, reconciliationFinished, logAccepted, webhookSet, webhookRemoved
-    // A store's statements, and their consequences for its accounts and requested refunds.
-    case purchaseMade, subscriptionRenewed, subscriptionUpgraded, subscriptionExtended
-    case purchaseRefunded, purchaseRevoked, refundReversed, purchaseRestated
-    case renewalChanged, renewalRestated, appInstalled
-    case refundRequested, refundDeclined, consentRescinded, accountJoined
-    case refundReportPrepared, refundReported, refundUnreported
-    case purchaseAttached, purchaseDetached, purchaseBlocked, purchaseUnblocked
-    case grantGiven, grantChanged, grantRevoked
-    case noteAdded, noteRemoved
-    case balanceCredited, balanceDebited, balanceSpent, balanceAdjusted
-    case orderOpened, orderFulfilled, orderClosed, tokenRegistered
-    case accessStarted, accessEnded, accessEndingSoon
-    case customerMerged, customerJoined, customerParted, customerUnmerged, customerErased
-}
-
 extension EventType {
     private static let families: [EventFamily] = [
         projects,

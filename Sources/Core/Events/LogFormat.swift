@@ -12,8 +12,8 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// Adds a store's whole answer to a transaction, from which the transactions follow. Also adds
-    /// notes, and the reasons why a key was revoked or a catalog replaced.
+    /// Adds a store's whole answer to a transaction, from which the transactions follow, and the types and members
+    /// that name this format.
     package static let readings = LogFormat(2)
 
     /// The newest format that this program knows.
