@@ -38,16 +38,23 @@ struct PageTests {
         #expect(named > 20)
     }
 
-    @Test("The page about auditing says for each table whether it is compared")
+    /// The audit compares the tables that follow from the log. The page about growth lists them.
+    @Test("The pages say for each table whether the audit compares it")
     func auditedTables() throws {
         func text(_ path: String) throws -> String {
             try String(contentsOf: SourceTree.root.appending(path: path), encoding: .utf8)
         }
         let page = try text("docs/auditing.md")
+        let chapter = try text("docs/growth.md").components(separatedBy: "\n### ")
+            .first { $0.hasPrefix("What follows from the log\n") }
+        let compared = try #require(chapter).matches(of: /(?m)^\| `(deed\.\w+)` \|/)
+            .map { String($0.1) }
+        #expect(compared.count > 15)
         let tables = try text("sql/schema.txt").matches(of: /(?m)^(deed\.\w+) \| kind \| table$/)
+            .map { String($0.1) }
         #expect(tables.count > 30)
-        for table in tables where !page.contains("`\(table.1)`") {
-            Issue.record("docs/auditing.md does not name \(table.1)")
+        for table in tables where !compared.contains(table) && !page.contains("`\(table)`") {
+            Issue.record("docs/auditing.md does not name \(table)")
         }
     }
 
