@@ -168,7 +168,8 @@ extension Problem {
 
 extension Problem {
     package init(_ refusal: Refusal) {
-        self.init(status: refusal.status, code: refusal.code, detail: refusal.withRemedy)
+        self.init(
+            status: refusal.wording.kind.status, code: refusal.code, detail: refusal.withRemedy)
         self.refusal = refusal
         switch refusal {
         case .customerMerged(let customer, let whole):
@@ -181,10 +182,10 @@ extension Problem {
         case .customerChangedMeanwhile(let customer, let found):
             extensions.append("customer", .string(customer.text))
             extensions.append("version", .integer(found))
-        case .insufficientBalance(let currency, let balance, _, _):
+        case .balance(.insufficient(let currency, let balance, _, _)):
             extensions.append("currency", .string(currency.text))
             extensions.append("balance", .integer(balance))
-        case .creditLimitReached(let currency, _, let left):
+        case .balance(.creditLimitReached(let currency, _, let left)):
             extensions.append("currency", .string(currency.text))
             extensions.append("left", .integer(left))
         case .nameUnknown(let name, let nearest):
@@ -194,10 +195,10 @@ extension Problem {
         case .support(.beyondLimit(_, let limit, let end)):
             extensions.append("limit", .optional(limit?.text))
             extensions.append("until", .optional(end?.text))
-        case .grantEndsBeforeItStarts: member = "end"
-        case .grantEndsInThePast(_, let isLength): member = isLength ? "for" : "end"
+        case .grant(.endsBeforeItStarts): member = "end"
+        case .grant(.endsInThePast(_, let isLength)): member = isLength ? "for" : "end"
         case .credentialsInvalid(let part): member = "credentials.\(part.name)"
-        case .intakeFull, .formatPending:
+        case .intake(.full), .formatPending:
             isRetryable = true
             headers = [Header(.retryAfter, "60")]
         case .reconciliationRunning: isRetryable = true
@@ -291,45 +292,16 @@ func obey<Answer>(
     try rethrowing(as: Problem.init, answer)
 }
 
-extension Refusal {
+extension RefusalWording.Kind {
     fileprivate var status: Int {
         switch self {
-        case .projectUnknown, .keyUnknown, .appUnknown, .grantUnknown, .noteUnknown, .orderUnknown,
-            .customerUnknown, .neverErased, .purchaseUnknown, .notUnclaimed:
-            404
-        case .projectExists, .grantEnded, .grantOver, .tooManyKeys, .tooManyGrants, .tooManyNotes,
-            .orderExists,
-            .orderFulfilled, .tooManyOrders, .creditLimitReached, .insufficientBalance,
-            .balanceOutOfBounds,
-            .tokenTaken, .tooManyTokens, .tooManyUnclaimed, .heldByAnother,
-            .accountShared, .movedRecently, .alreadyHeld, .cameFromPart, .neverMoved, .notBlocked,
-            .boundByBalance, .alreadyErased, .intentStale, .purchaseErased,
-            .purchaseChangedMeanwhile, .catalogChangedMeanwhile, .customerChangedMeanwhile,
-            .appTaken, .tooManyApps,
-            .tooManyAllowedApps, .formatPending:
-            409
-        case .nameUnknown, .tooManyCreditLimits, .grantEndsBeforeItStarts, .grantEndsTooLate,
-            .grantEndsInThePast, .versionsMiscounted,
-            .amountOutOfRange, .earnsNothing, .tooManyListed, .waitTooLong, .idImproper:
-            400
-        case .tooMuchAtOnce, .exportTooLarge: 413
-        case .creditNotAllowed, .appNotAllowed: 403
-        case .idempotencyMismatch, .doneBeforeErasure: 422
-        case .intakeUnknown: 404
-        case .intakeEnded, .intakeQueuedAgain: 409
-        case .intakeFull: 429
-        case .credentialsInvalid: 400
-        case .credentialsLocked, .realStoreOnTestClock, .storeOnThisMachine: 409
-        case .key(let refusal): refusal.status
-        case .support(let refusal): refusal.status
-        case .merge(let refusal): refusal.status
-        case .customerMerged, .mergedMeanwhile: 409
-        case .testClockMissing: 404
-        case .testClockGoesForward: 409
-        case .testClockOutOfRange: 400
-        case .reconciliationRunning: 409
-        case .reconciliationUnknown, .webhookUnknown, .feedEventUnknown: 404
-        case .tooManyWebhooks, .tooManyReplays, .webhookLocked: 409
+        case .improper: 400
+        case .forbidden: 403
+        case .unknown: 404
+        case .conflict: 409
+        case .tooLarge: 413
+        case .mismatch: 422
+        case .full: 429
         }
     }
 }

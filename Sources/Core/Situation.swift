@@ -140,7 +140,7 @@ package struct ItemOutcome: Hashable, Sendable {
             switch self {
             case .recorded: "recorded"
             case .alreadyKnown: "already_known"
-            case .refused(.accountShared), .refused(.purchaseErased): "refused"
+            case .refused(.move(.accountShared)), .refused(.erasure(.purchaseErased)): "refused"
             case .refused: "held_by_another"
             case .alreadySettled: "already_settled"
             }

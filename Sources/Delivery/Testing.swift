@@ -34,7 +34,7 @@ package struct ExampleSender: Sendable {
         let now = machineClock()
         guard let secrets = try vault.secrets(of: WebhookName(project, webhook.id)) else {
             throw .refused(
-                .webhookLocked("they are missing; create new ones with: deed webhook rotate"))
+                .webhook(.locked("they are missing; create new ones with: deed webhook rotate")))
         }
         let id = "test-\(String(UInt64.random(in: 0...UInt64.max), radix: 32))"
         var request = form.request(

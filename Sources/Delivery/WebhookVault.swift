@@ -151,7 +151,7 @@ package struct WebhookVault: Sendable {
             do throws(KeyTrouble) {
                 known = try old.map { sealed throws(KeyTrouble) in try open(sealed, keys) }
             } catch {
-                if !replaces { throw .refused(.webhookLocked(error.sentence)) }
+                if !replaces { throw .refused(.webhook(.locked(error.sentence))) }
             }
             guard let changed = change(known) else { return }
             let sealed = seal(
@@ -170,7 +170,7 @@ package struct WebhookVault: Sendable {
     ) throws(CommandError) -> Value {
         try rethrowing(
             as: { (trouble: KeyTrouble) in
-                CommandError.refused(.webhookLocked(trouble.sentence))
+                CommandError.refused(.webhook(.locked(trouble.sentence)))
             }, body)
     }
 

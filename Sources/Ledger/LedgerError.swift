@@ -126,8 +126,8 @@ package enum LedgerError: Trouble, Error, Sendable, CustomStringConvertible {
         guard case .postgres(let error) = self else { return nil }
         return switch error.sqlState {
         case "DD003": .appTaken
-        case "DD004": .orderExists
-        case "DD005": .tokenTaken
+        case "DD004": .order(.exists)
+        case "DD005": .token(.taken)
         default: nil
         }
     }

@@ -87,7 +87,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
     ) -> Wish {
         Wish.look(look).then { result in
             guard attempts > 1,
-                case .failure(.refused(.purchaseChangedMeanwhile(purchase))) = result
+                case .failure(.refused(.move(.changedMeanwhile(purchase)))) = result
             else { return .answered(result) }
             return lookingAgain(at: purchase, attempts: attempts - 1, look)
         }

@@ -32,27 +32,35 @@ struct ErrorPageTests {
     @Test("The page lists exactly the codes that answers can have, each once")
     func complete() throws {
         var written = Set<String>()
-        let refusals = try [
-            "Refusal.swift", "Projects/KeyRefusal.swift", "Projects/SupportLimits.swift",
-            "Decisions/MergeRefusal.swift",
-        ].map { try text(of: "Sources/Core/\($0)") }.joined()
-        for match in refusals.matches(of: /case \.\w+: "([a-z_]+)"/) {
-            written.insert(String(match.1))
+        let refusals =
+            /\.(?:improper|forbidden|unknown|conflict|mismatch|tooLarge|full)\(\s*"([a-z_]+)"/
+        for source in try sources(in: "Sources/Core") {
+            for match in source.matches(of: refusals) { written.insert(String(match.1)) }
+        }
+        for source in try sources(in: "Sources/Core", named: "Refusal.swift") {
+            for match in source.matches(of: /case \.\w+: "([a-z_]+)"/) {
+                written.insert(String(match.1))
+            }
         }
         let impediments = try text(of: "Sources/Core/Impediment.swift")
         for match in impediments.matches(of: /case \w+ = "([a-z_]+)"/) {
             written.insert(String(match.1))
         }
-        let folder = ErrorPage.root.appending(path: "Sources/API").path
-        for file in try FileManager.default.subpathsOfDirectory(atPath: folder)
-        where file.hasSuffix(".swift") {
-            let source = try text(of: "Sources/API/\(file)")
+        for source in try sources(in: "Sources/API") {
             for match in source.matches(of: /code: (?:String = )?"([a-z_]+)"/) {
                 written.insert(String(match.1))
             }
         }
         #expect(written.count > 40)
         #expect(try ErrorPage.ours.get().codes.sorted() == written.sorted())
+    }
+
+    private func sources(
+        in folder: String, named suffix: String = ".swift"
+    ) throws -> [String] {
+        let path = ErrorPage.root.appending(path: folder).path
+        return try FileManager.default.subpathsOfDirectory(atPath: path)
+            .filter { $0.hasSuffix(suffix) }.map { try text(of: "\(folder)/\($0)") }
     }
 
     private func text(of path: String) throws -> String {

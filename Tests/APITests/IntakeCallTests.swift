@@ -51,7 +51,7 @@ struct IntakeCallTests {
 
     @Test("A believed item shows the result for each purchase")
     func believed() throws {
-        let refusal = Refusal.heldByAnother
+        let refusal = Refusal.move(.heldByAnother)
         let results = [
             IntakeResult(purchase: "apple:1", transaction: "2", outcome: "recorded"),
             IntakeResult(
@@ -113,7 +113,7 @@ struct IntakeCallTests {
 
     @Test("A full queue answers 429 and when to try again")
     func full() {
-        let problem = Problem(Refusal.intakeFull).document
+        let problem = Problem(Refusal.intake(.full)).document
         #expect(problem.status == 429)
         #expect(problem.headers.contains(Header("Retry-After", "60")))
     }

@@ -171,11 +171,11 @@ struct BalanceTests {
         #expect(
             try state.decide(SpendBalance(currency: id("coins"), amount: 100, reason: nil)).count
                 == 1)
-        #expect(throws: Refusal.insufficientBalance(id("coins"), has: 100, needs: 101)) {
+        #expect(throws: Refusal.balance(.insufficient(id("coins"), has: 100, needs: 101))) {
             try state.decide(SpendBalance(currency: id("coins"), amount: 101, reason: nil))
         }
         for amount: Int64 in [0, -1, .min, .max] {
-            #expect(throws: Refusal.amountOutOfRange(amount, limit: Balances.limit)) {
+            #expect(throws: Refusal.balance(.amountOutOfRange(amount, limit: Balances.limit))) {
                 try state.decide(SpendBalance(currency: id("coins"), amount: amount, reason: nil))
             }
         }
@@ -195,13 +195,13 @@ struct BalanceTests {
         try adjust(-250)
         #expect(state.balance("coins") == -150)
         try adjust(Balances.limit)
-        #expect(throws: Refusal.balanceOutOfBounds(id("coins"), limit: Balances.limit)) {
+        #expect(throws: Refusal.balance(.outOfBounds(id("coins"), limit: Balances.limit))) {
             try adjust(151)
         }
         try adjust(150)
         #expect(state.balance("coins") == Balances.limit)
         for amount: Int64 in [0, .min, .max] {
-            #expect(throws: Refusal.amountOutOfRange(amount, limit: Balances.limit)) {
+            #expect(throws: Refusal.balance(.amountOutOfRange(amount, limit: Balances.limit))) {
                 try adjust(amount)
             }
         }

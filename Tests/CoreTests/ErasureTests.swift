@@ -92,14 +92,14 @@ struct ErasureTests {
             good + "0", "er_", "",
         ]
         for intent in stale {
-            #expect(throws: Refusal.intentStale, "\(intent)") {
+            #expect(throws: Refusal.erasure(.intentStale), "\(intent)") {
                 _ = try wish(lives, intent: intent).decide(situation(bought))
             }
         }
         var changed = bought
         changed.record(
             facts([transaction("m2", of: "m1", "pro", .autoRenewable, at(30), to: at(60))]))
-        #expect(throws: Refusal.intentStale) {
+        #expect(throws: Refusal.erasure(.intentStale)) {
             _ = try wish(lives, intent: good).decide(situation(changed))
         }
     }
@@ -200,7 +200,7 @@ struct ErasureTests {
         }
         let decision = try decide([:], [:])
         #expect(decision.parts.isEmpty)
-        #expect(decision.items.map(\.result) == [.refused(.purchaseErased)])
+        #expect(decision.items.map(\.result) == [.refused(.erasure(.purchaseErased))])
         // After a restore, the purchase may have a holder under its other name.
         var ben = CustomerState()
         ben.record(facts([again(continuing: nil)]), catalog: playShop)

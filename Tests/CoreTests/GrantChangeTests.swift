@@ -131,7 +131,7 @@ struct GrantChangeTests {
         let events = try state.decide(wish, by: shop, now: now)
         for event in events { state.apply(event) }
         guard case .grantGiven(let given) = try #require(events.first) else {
-            throw Refusal.grantUnknown(id(name))
+            throw Refusal.grant(.unknown(id(name)))
         }
         return given.outlook
     }

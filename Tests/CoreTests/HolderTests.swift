@@ -36,7 +36,7 @@ struct HolderTests {
     func firstContact() {
         #expect(
             place(contact(by: ben, token: anna), nil)
-                == Placement(holder: anna, refusal: .heldByAnother))
+                == Placement(holder: anna, refusal: .move(.heldByAnother)))
         #expect(place(contact(by: nil, token: anna), nil) == Placement(holder: anna))
         #expect(place(contact(by: ben), nil) == Placement(holder: ben))
         #expect(place(contact(by: nil), nil) == Placement(holder: unclaimed))
@@ -50,7 +50,7 @@ struct HolderTests {
         #expect(
             place(contact(by: nil, token: anna), waiting) == moved(to: anna, unclaimed, .claimed))
         let stranger = place(contact(by: ben, token: anna), waiting)
-        #expect(stranger.holder == anna && stranger.refusal == .heldByAnother)
+        #expect(stranger.holder == anna && stranger.refusal == .move(.heldByAnother))
     }
 
     @Test("The holder's own evidence, and the store's news, stay with the holder")
@@ -68,8 +68,8 @@ struct HolderTests {
         #expect(place(contact(by: nil, token: ben), held, rule) == toBen)
         #expect(place(contact(by: ben, token: ben), held, rule) == toBen)
         let robbed = place(contact(by: anna, token: ben), held, rule)
-        #expect(robbed.holder == ben && robbed.refusal == .heldByAnother)
-        let kept = Placement(holder: anna, refusal: .heldByAnother)
+        #expect(robbed.holder == ben && robbed.refusal == .move(.heldByAnother))
+        let kept = Placement(holder: anna, refusal: .move(.heldByAnother))
         #expect(place(contact(by: ben, token: anna), held, rule, now: at(31)) == kept)
         #expect(place(contact(by: anna, token: anna), held, rule) == Placement(holder: anna))
     }
@@ -78,7 +78,7 @@ struct HolderTests {
     func policy() {
         let held = holder(anna, [pro])
         let move = moved(to: ben, anna, .transferred)
-        let kept = Placement(holder: anna, refusal: .heldByAnother)
+        let kept = Placement(holder: anna, refusal: .move(.heldByAnother))
         #expect(place(contact(by: ben), held) == kept)
         #expect(place(contact(by: ben), held, .transferIfInactive, now: at(30, -1)) == kept)
         #expect(place(contact(by: ben), held, .transferIfInactive, now: at(30)) == move)
@@ -122,7 +122,7 @@ struct HolderTests {
         let held = Holder(ben, taker)
         #expect(
             place(contact(by: anna), held, .transfer, now: at(6, -1))
-                == Placement(holder: ben, refusal: .movedRecently(until: at(6))))
+                == Placement(holder: ben, refusal: .move(.movedRecently(until: at(6)))))
         #expect(
             place(contact(by: anna), held, .transfer, now: at(6))
                 == moved(to: anna, ben, .transferred))
@@ -130,7 +130,7 @@ struct HolderTests {
             purchaseID("1"), heldBy: held, reason: id("mistake"), ticket: nil, catalog: shop)
         #expect(undone.to == anna)
         #expect(undone.cause == .undone(id("mistake"), ticket: nil))
-        #expect(throws: Refusal.neverMoved(purchaseID("1"))) {
+        #expect(throws: Refusal.move(.neverMoved(purchaseID("1")))) {
             try MovePurchase.undoing(
                 purchaseID("1"), heldBy: Holder(anna, giver), reason: id("mistake"), ticket: nil,
                 catalog: shop)
@@ -157,8 +157,8 @@ struct HolderTests {
         #expect(state.balance("coins") == 100)
         #expect(
             place(contact(by: ben), Holder(anna, state), .transfer)
-                == Placement(holder: anna, refusal: .heldByAnother))
-        #expect(throws: Refusal.boundByBalance(purchaseID("1"))) {
+                == Placement(holder: anna, refusal: .move(.heldByAnother)))
+        #expect(throws: Refusal.move(.boundByBalance(purchaseID("1")))) {
             try MovePurchase(
                 purchaseID("1"), from: anna, to: ben, cause: .admin(id("asked"), ticket: nil),
                 catalog: shop
@@ -169,12 +169,12 @@ struct HolderTests {
     @Test("An impossible move is refused")
     func refused() {
         let giver = CustomerState(recording: [facts([pro])])
-        #expect(throws: Refusal.purchaseUnknown(purchaseID("2"))) {
+        #expect(throws: Refusal.move(.unknown(purchaseID("2")))) {
             try MovePurchase(
                 purchaseID("2"), from: anna, to: ben, cause: .transferred, catalog: shop
             ).decide(from: giver, to: CustomerState(), now: at(2))
         }
-        #expect(throws: Refusal.alreadyHeld(purchaseID("1"))) {
+        #expect(throws: Refusal.move(.alreadyHeld(purchaseID("1")))) {
             try MovePurchase(
                 purchaseID("1"), from: anna, to: anna, cause: .transferred, catalog: shop
             ).decide(from: giver, to: giver, now: at(2))

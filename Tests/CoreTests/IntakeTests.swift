@@ -104,13 +104,13 @@ struct IntakeTests {
             #expect(settled.state == .settled(act) && settled.act == act)
             let other = AdminAct(actor: act.actor, reason: act.reason, ticket: nil)
             #expect(try settled.settled(by: other, now: Self.now) == settled)
-            #expect(throws: Refusal.intakeEnded(fresh.id, .settled)) {
+            #expect(throws: Refusal.intake(.ended(fresh.id, .settled))) {
                 try settled.dropped(by: act, now: Self.now)
             }
             #expect(try item.dropped(by: act, now: Self.now).state == .dropped(act))
         }
         let believed = tried(1).judged(.believed([]), now: Self.now, jitter: 0)
-        #expect(throws: Refusal.intakeEnded(fresh.id, .believed)) {
+        #expect(throws: Refusal.intake(.ended(fresh.id, .believed))) {
             try believed.settled(by: act, now: Self.now)
         }
     }
@@ -130,7 +130,7 @@ struct IntakeTests {
             #expect(retried.reason == item.reason)
         }
         let believed = tried(1).judged(.believed([]), now: Self.now, jitter: 0)
-        #expect(throws: Refusal.intakeEnded(fresh.id, .believed)) {
+        #expect(throws: Refusal.intake(.ended(fresh.id, .believed))) {
             try believed.retried(by: act, now: later)
         }
     }

@@ -83,7 +83,7 @@ struct MergeHistoryTests {
             }
         } catch {
             switch error {
-            case .merge, .customerMerged, .customerUnknown, .insufficientBalance: return 0
+            case .merge, .customerMerged, .customerUnknown, .balance(.insufficient): return 0
             default: throw error
             }
         }

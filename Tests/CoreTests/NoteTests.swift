@@ -33,14 +33,14 @@ struct NoteTests {
         for name in ["a", "b", "c"] { try add(name, to: &state) }
         for event in try state.decide(removal("b")) { state.apply(event) }
         #expect(state.notes.map(\.id.text) == ["a", "c"])
-        #expect(throws: Refusal.noteUnknown(id("b"))) { try state.decide(removal("b")) }
+        #expect(throws: Refusal.note(.unknown(id("b")))) { try state.decide(removal("b")) }
     }
 
     @Test("The limit is 200; after a removal there is room for one more")
     func limit() throws {
         var state = CustomerState()
         for number in 0..<200 { try add("n\(number)", to: &state) }
-        #expect(throws: Refusal.tooManyNotes(limit: 200)) { try add("more", to: &state) }
+        #expect(throws: Refusal.note(.tooMany(limit: 200))) { try add("more", to: &state) }
         for event in try state.decide(removal("n7")) { state.apply(event) }
         try add("more", to: &state)
         #expect(state.notes.count == 200)

@@ -46,7 +46,7 @@ struct OrderTests {
         #expect(state.record(paid()).isEmpty)
         #expect(state.record(paid("2")) == ["purchase.made", "balance.credited"])
         #expect(state.order(id("o1"))?.fulfilled?.transaction == id("1"))
-        #expect(throws: Refusal.orderFulfilled(id("o1"))) {
+        #expect(throws: Refusal.order(.fulfilled(id("o1")))) {
             try close(&state, .cancelled(id("r"), ticket: nil))
         }
     }
@@ -110,15 +110,15 @@ struct OrderTests {
     @Test("Orders have names and limits")
     func limits() throws {
         var state = try opened()
-        #expect(throws: Refusal.orderExists) { try open("o1", in: &state) }
-        #expect(throws: Refusal.orderUnknown(id("o2"))) {
+        #expect(throws: Refusal.order(.exists)) { try open("o1", in: &state) }
+        #expect(throws: Refusal.order(.unknown(id("o2")))) {
             try state.decide(
                 CloseOrder(order: id("o2"), cause: .cancelled(id("r"), ticket: nil)), now: at(0))
         }
         for number in 1..<CustomerState.openOrderLimit {
             try open("n\(number)", in: &state)
         }
-        #expect(throws: Refusal.tooManyOrders(limit: CustomerState.openOrderLimit)) {
+        #expect(throws: Refusal.order(.tooMany(limit: CustomerState.openOrderLimit))) {
             try open("last", in: &state, now: at(1, -1))
         }
         try open("after the first ones are stale", in: &state, now: at(1))
@@ -168,7 +168,7 @@ struct TokenTests {
             let more = AccountToken(random: [UInt8](repeating: UInt8(number), count: 16))
             for event in try state.decide(RegisterToken(token: more)) { state.apply(event) }
         }
-        #expect(throws: Refusal.tooManyTokens(limit: CustomerState.tokenLimit)) {
+        #expect(throws: Refusal.token(.tooMany(limit: CustomerState.tokenLimit))) {
             try state.decide(
                 RegisterToken(token: AccountToken(random: [UInt8](repeating: 0, count: 16))))
         }

@@ -189,7 +189,7 @@ struct SettingsTests {
                 contact, holder: Holder(id("ben"), taker), catalog: shop, now: now)
         }
         let early = place(end.advanced(byMilliseconds: -1))
-        #expect(early.holder == id("ben") && early.refusal == .movedRecently(until: end))
+        #expect(early.holder == id("ben") && early.refusal == .move(.movedRecently(until: end)))
         #expect(
             place(end)
                 == Placement(

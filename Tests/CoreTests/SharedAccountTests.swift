@@ -27,7 +27,7 @@ struct SharedAccountTests {
     func first() throws {
         var world = world()
         let results = try names.map { try submit(installed(), of: $0, to: &world) }
-        let no = ItemOutcome.Result.refused(.accountShared)
+        let no = ItemOutcome.Result.refused(.move(.accountShared))
         #expect(results == [.recorded, .recorded, .recorded, no, no])
         #expect(no.word == "refused")
         #expect(names.map { world.customer($0).apps.count } == [1, 1, 1, 0, 0])
@@ -44,7 +44,7 @@ struct SharedAccountTests {
         #expect(try submit(installed("account1"), of: names[0], to: &world) == .recorded)
         #expect(try submit(installed("account2"), of: names[1], to: &world) == .recorded)
         #expect(
-            try submit(installed("account1"), of: names[1], to: &world) == .refused(.accountShared))
+            try submit(installed("account1"), of: names[1], to: &world) == .refused(.move(.accountShared)))
         for name in names.dropFirst(2) {
             #expect(try submit(installed(nil, on: 3), of: name, to: &world) == .recorded)
         }
@@ -61,14 +61,14 @@ struct SharedAccountTests {
             #expect(try submit(installed(), of: name, to: &open) == .alreadyKnown)
         }
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 2)
-        #expect(try submit(installed(), of: id("fred"), to: &open) == .refused(.accountShared))
+        #expect(try submit(installed(), of: id("fred"), to: &open) == .refused(.move(.accountShared)))
     }
 
     @Test("A higher limit lets more in, and a lower one takes it from no one")
     func changed() throws {
         var world = world(1)
         #expect(try submit(installed(), of: names[0], to: &world) == .recorded)
-        #expect(try submit(installed(), of: names[1], to: &world) == .refused(.accountShared))
+        #expect(try submit(installed(), of: names[1], to: &world) == .refused(.move(.accountShared)))
         world.limit(to: 2)
         #expect(try submit(installed(), of: names[1], to: &world) == .recorded)
         world.limit(to: 1)
@@ -88,7 +88,7 @@ struct SharedAccountTests {
                 Submission.Item(index: 1, facts: bought),
             ],
             by: .customer(names[1]))
-        let results: [ItemOutcome.Result] = [.refused(.accountShared), .recorded]
+        let results: [ItemOutcome.Result] = [.refused(.move(.accountShared)), .recorded]
         #expect(try world.submit(submission).map(\.result) == results)
         let told = world.events.filter { $0.customer == names[1] }.map(\.event)
         #expect(

@@ -72,7 +72,7 @@ struct SubmissionTests {
         var other = World()
         try other.submit([facts([pro])], by: .customer(anna))
         let told = try results(other.submit([facts([bundled])], by: .customer(ben)))
-        #expect(told == [.refused(.heldByAnother)])
+        #expect(told == [.refused(.move(.heldByAnother))])
         #expect(other.holders[purchaseID("9")] == anna)
     }
 
@@ -117,7 +117,7 @@ struct SubmissionTests {
         world.tokens[token.lowercased()] = anna
         let items = try world.submit(
             [facts([tokened(pro)]), facts([level])], by: .customer(ben))
-        #expect(results(items) == [.refused(.heldByAnother), .recorded])
+        #expect(results(items) == [.refused(.move(.heldByAnother)), .recorded])
         #expect(world.customer(anna).purchases.map(\.id) == [purchaseID("1")])
         #expect(world.customer(ben).purchases.map(\.id) == [purchaseID("2")])
     }
@@ -127,7 +127,7 @@ struct SubmissionTests {
         var world = World()
         try world.submit([facts([pro])], by: .customer(anna))
         let items = try world.submit([facts([level, pro, coins])], by: .customer(ben))
-        #expect(results(items) == [.recorded, .refused(.heldByAnother), .recorded])
+        #expect(results(items) == [.recorded, .refused(.move(.heldByAnother)), .recorded])
         #expect(world.holders[purchaseID("1")] == anna)
         #expect(world.customer(ben).balance("coins") == 100)
     }
@@ -140,7 +140,7 @@ struct SubmissionTests {
         refunded.signedAt = at(1)
         refunded.revocation = refund(at: at(1))
         let items = try world.submit([facts([refunded])], by: .customer(ben))
-        #expect(results(items) == [.refused(.heldByAnother)])
+        #expect(results(items) == [.refused(.move(.heldByAnother))])
         #expect(world.customer(anna).balance("coins") == 0)
         #expect(world.customer(ben).version == 0)
     }
@@ -168,15 +168,15 @@ struct SubmissionTests {
         try world.submit([facts([pro, coins])], by: .customer(anna))
         #expect(
             results(try world.submit([facts([pro])], by: .customer(ben)))
-                == [.refused(.heldByAnother)])
+                == [.refused(.move(.heldByAnother))])
         let items = try world.submit([facts([pro, coins])], by: .restorer(ben))
-        #expect(results(items) == [.recorded, .refused(.heldByAnother)])
+        #expect(results(items) == [.recorded, .refused(.move(.heldByAnother))])
         #expect(world.customer(ben).purchases.map(\.id) == [purchaseID("1")])
         #expect(world.customer(ben).balance("coins") == 0)
         #expect(world.customer(anna).balance("coins") == 100)
         #expect(
             results(try world.submit([facts([pro])], by: .restorer(anna)))
-                == [.refused(.movedRecently(until: at(1)))])
+                == [.refused(.move(.movedRecently(until: at(1))))])
     }
 
     @Test("Evidence for an order that support settled is answered as settled, every time")
@@ -213,10 +213,10 @@ struct SubmissionTests {
         // A second submission changes nothing.
         try world.submit([facts([bought("6", 4)])], by: .customer(anna), order: id("o1"))
         #expect(world.customer(anna).order(id("o1"))?.fulfilled?.transaction == id("8"))
-        #expect(throws: Refusal.orderUnknown(id("o2"))) {
+        #expect(throws: Refusal.order(.unknown(id("o2")))) {
             try world.submit([receipt], by: .customer(anna), order: id("o2"))
         }
-        #expect(throws: Refusal.orderUnknown(id("o1"))) {
+        #expect(throws: Refusal.order(.unknown(id("o1")))) {
             try world.submit([receipt], by: .customer(ben), order: id("o1"))
         }
     }

@@ -185,7 +185,7 @@ extension MergeTests {
         try world.moveBack(purchaseID("p1"))
         #expect(world.holders[purchaseID("p1")] == ben)
         try intoHolder.merge(cleo, into: ben)
-        let refusal = Refusal.cameFromPart(purchaseID("p1"), anon)
+        let refusal = Refusal.move(.cameFromPart(purchaseID("p1"), anon))
         #expect(throws: refusal) { try intoHolder.moveBack(purchaseID("p1")) }
         #expect(refusal.code == "already_held")
         try intoHolder.undoMerge(of: cleo)
@@ -210,7 +210,7 @@ extension MergeTests {
         try world.merge(anon, into: ben)
         try world.undoMerge(of: anon)
         try world.merge(anon, into: ben)
-        #expect(throws: Refusal.creditLimitReached(coins, limits[coins]!, left: 40)) {
+        #expect(throws: Refusal.balance(.creditLimitReached(coins, limits[coins]!, left: 40))) {
             try earn(41, ben)
         }
         try earn(40, ben)

@@ -224,7 +224,7 @@ struct ContractTests {
         let fact = transaction("t1", "level2", .nonConsumable, at(0))
         let facts = Histories.facts([fact])
         _ = try ledger.append(.record(facts, for: .test("first"), key: "1"))
-        #expect(throws: CommandError.refused(.heldByAnother)) {
+        #expect(throws: CommandError.refused(.move(.heldByAnother))) {
             try ledger.append(.record(facts, for: .test("second"), key: "1"))
         }
         _ = try ledger.append(.record(facts, for: .test("first"), key: "2"))

@@ -154,7 +154,7 @@ struct IntakeQueueTests {
         #expect(try again("i_7", wish.purpose)?.id.text == "i_7")
         let found = try #require(try ledger.intake(first.id, of: project))
         let act = AdminAct(actor: try Actor("a"), reason: try Reason("r"), ticket: nil)
-        #expect(throws: CommandError.refused(.intakeQueuedAgain(first.id))) {
+        #expect(throws: CommandError.refused(.intake(.queuedAgain(first.id)))) {
             try ledger.changeIntake(found.retried(by: act, now: start))
         }
         #expect(try ledger.intake(first.id, of: project) == found)

@@ -239,7 +239,7 @@ struct KeptStateTests {
         // A caller's key stands for one call in every life.
         let cold = database.ledger()
         defer { cold.close() }
-        #expect(throws: CommandError.refused(.doneBeforeErasure)) {
+        #expect(throws: CommandError.refused(.erasure(.doneBeforeErasure))) {
             try cold.append(.give("pro", to: stream, grant: "g7"))
         }
     }

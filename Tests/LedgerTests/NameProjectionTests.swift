@@ -53,7 +53,7 @@ struct NameProjectionTests {
         #expect(try owner("o1") == "anna")
         #expect(try owner("o1", in: .sandbox) == nil)
         #expect(try owner("o2") == nil)
-        #expect(throws: CommandError.refused(.orderExists)) {
+        #expect(throws: CommandError.refused(.order(.exists))) {
             try append(
                 [try opened("o2", token: 2), try opened("o1", token: 3)], to: "ben", key: "1")
         }
@@ -74,7 +74,7 @@ struct NameProjectionTests {
             guard let event = try? opened(order, token: UInt8(index)) else { return }
             do {
                 try append([event], to: "c\(index)", through: ledger, key: "k")
-            } catch CommandError.refused(.orderExists) {
+            } catch CommandError.refused(.order(.exists)) {
                 refused.withLock { $0 += 1 }
             } catch {
                 Issue.record(error)
@@ -99,7 +99,7 @@ struct NameProjectionTests {
                     try append(
                         [event], to: lane == 0 ? "anna" : "ben",
                         through: lane == 0 ? ledger : other, key: "\(round)")
-                } catch CommandError.refused(.tokenTaken) {
+                } catch CommandError.refused(.token(.taken)) {
                     refused.withLock { $0 += 1 }
                 } catch {
                     Issue.record(error)

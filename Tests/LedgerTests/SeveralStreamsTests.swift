@@ -193,7 +193,7 @@ struct SeveralStreamsTests {
         let all = results.withLock { $0 }
         #expect(all.count == 32)
         #expect(all.count { (try? $0.get()) != nil } == 1)
-        for case .failure(let error) in all { #expect(error == .refused(.heldByAnother)) }
+        for case .failure(let error) in all { #expect(error == .refused(.move(.heldByAnother))) }
         #expect(try database.number("select count(*) from deed.events") == 1)
         #expect(try database.number("select count(*) from deed.holders") == 1)
     }

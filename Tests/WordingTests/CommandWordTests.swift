@@ -61,7 +61,7 @@ struct CommandWordTests {
                 + "\"allow_unknown\":true (--allow-unknown)."
         ),
         (
-            Refusal.creditNotAllowed(id("coins")),
+            Refusal.balance(.creditNotAllowed(id("coins"))),
             "The project does not let back ends add to \"coins\"; allow it with: deed project set --credit-limit "
                 + "coins=PER_CALL/PER_DAY, or use an admin's key."
         ),
@@ -76,7 +76,7 @@ struct CommandWordTests {
                 + "or use an admin's or a support key."
         ),
         (
-            Refusal.accountShared,
+            Refusal.move(.accountShared),
             "This store account's app transaction was already submitted for as many customers as the project "
                 + "allows; use one of these customers, or allow more with: deed project set --customers-per-account"
         ),
@@ -94,7 +94,7 @@ struct CommandWordTests {
             "The key \"ke_1\" ended at \(now.text) and cannot be rotated; make a new one with: deed key create"
         ),
         (
-            Refusal.webhookUnknown(id("wh_1")),
+            Refusal.webhook(.unknown(id("wh_1"))),
             "The project has no webhook \"wh_1\"; see: deed webhook list"
         ),
         (
@@ -112,16 +112,16 @@ struct CommandWordTests {
 
     static let customers: [Told] = [
         (
-            Refusal.grantUnknown(id("g_1")),
+            Refusal.grant(.unknown(id("g_1"))),
             "The customer has no grant \"g_1\" in the requested environment; see: deed customer show"
         ),
         (
-            Refusal.purchaseUnknown(purchase),
+            Refusal.move(.unknown(purchase)),
             "The customer does not hold the purchase \"apple:2000000123\" in the requested environment; see: deed "
                 + "customer show"
         ),
         (
-            Refusal.noteUnknown(id("no_1")),
+            Refusal.note(.unknown(id("no_1"))),
             "The customer has no note \"no_1\" in the requested environment; see: deed note list"
         ),
         (
@@ -129,30 +129,30 @@ struct CommandWordTests {
             "There is no customer \"u1\" in the requested environments; see: deed find"
         ),
         (
-            Refusal.alreadyErased(id("u1"), at: now),
+            Refusal.erasure(.erasedAlready(id("u1"), at: now)),
             "The customer \"u1\" was erased at \(now.text), and nothing has happened since; see: deed customer "
                 + "erased"
         ),
         (
-            Refusal.neverErased(id("u1")),
+            Refusal.erasure(.neverErased(id("u1"))),
             "The customer \"u1\" was never erased; list all erased customers with: deed customer erased --list"
         ),
         (
-            Refusal.exportTooLarge(limit: 9),
+            Refusal.erasure(.exportTooLarge(limit: 9)),
             "The answer would have more than 9 bytes, the limit of one call; write it with: deed customer export"
         ),
         (
-            Refusal.orderUnknown(id("o_1")),
+            Refusal.order(.unknown(id("o_1"))),
             "There is no order \"o_1\" in the requested environment; see: deed customer orders"
         ),
         (
-            Refusal.tooManyUnclaimed(limit: 9),
+            Refusal.token(.tooManyUnclaimed(limit: 9)),
             "More than 9 purchases are waiting under this token, so it cannot belong to one customer. Make the "
                 + "client give each customer a separate token, and attach this customer's purchases with: deed "
                 + "unclaimed attach"
         ),
         (
-            Refusal.notUnclaimed(purchase),
+            Refusal.token(.notUnclaimed(purchase)),
             "The purchase \"apple:2000000123\" is not waiting for a customer in the requested environment: a "
                 + "customer has it, or Deed has never seen it there; see: deed unclaimed list"
         ),
@@ -173,7 +173,7 @@ struct CommandWordTests {
                 + "When every instance runs this release, raise the format with: deed migrate --format"
         ),
         (
-            Refusal.intakeFull,
+            Refusal.intake(.full),
             "The project's queue of evidence is full; to see why, run: deed intake list"
         ),
         (

@@ -59,17 +59,6 @@ extension [MergeRefusal.Loss] {
 }
 
 extension MergeRefusal {
-    var status: Int {
-        switch self {
-        case .intoItself: 400
-        case .notAllowed: 403
-        case .tooLarge, .tooMuch: 413
-        case .intoMerged, .circle, .ofErased, .intoErased, .beyondLimit, .balanceBeyondLimit,
-            .purchaseOfAnother, .notMerged, .undoneLater, .spent:
-            409
-        }
-    }
-
     var details: [(String, JSON)] {
         switch self {
         case .intoMerged(let id, let whole):

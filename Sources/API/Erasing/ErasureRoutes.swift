@@ -28,7 +28,7 @@ struct ErasureRoutes: Sendable {
             ExportText.write(exports, customer, in: call.access.project) {
                 bytes throws(CommandError) in
                 if body.bytes.count + bytes.count > ErasureRoutes.exportLimit {
-                    throw .refused(.exportTooLarge(limit: ErasureRoutes.exportLimit))
+                    throw .refused(.erasure(.exportTooLarge(limit: ErasureRoutes.exportLimit)))
                 }
                 body.bytes += bytes
             })

@@ -35,7 +35,7 @@ extension SubmittedItem {
         case .believed(.refused(let refusal)):
             object.append("code", .string(refusal.code))
             object.append("detail", .string(refusal.withRemedy))
-            if refusal == .accountShared { object.append("retryable", false) }
+            if refusal == .move(.accountShared) { object.append("retryable", false) }
         case .refused(let refused):
             object.append("code", .string(refused.code))
             object.append("detail", .string(refused.sentence))
@@ -63,7 +63,7 @@ extension NotificationAnswer {
             [
                 "notification": .string(notification.id), "type": .string(notification.type),
                 "environment": .string(environment.rawValue),
-                "outcome": .string(Refusal.purchaseErased.code),
+                "outcome": .string(Refusal.erasure(.purchaseErased).code),
             ]
         case .queued(let intake): ["outcome": "queued", "intake": .string(intake.text)]
         }

@@ -93,12 +93,3 @@ extension Problem {
                 + "the call changes settings that both environments share; use a key for both.")
     }
 }
-
-extension KeyRefusal {
-    var status: Int {
-        switch self {
-        case .endsInThePast, .endsTooLate, .overlapBeyondEnd: 400
-        case .over, .rotatedAlready: 409
-        }
-    }
-}

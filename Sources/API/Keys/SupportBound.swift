@@ -42,15 +42,6 @@ extension Problem {
         member: "ticket")
 }
 
-extension SupportRefusal {
-    var status: Int {
-        switch self {
-        case .beyondLimit: 403
-        case .tooManyLimits: 400
-        }
-    }
-}
-
 extension JSON {
     /// The payload member that holds a price.
     private static let price = "price"

@@ -70,7 +70,7 @@ package struct LiveWebhooks: WebhookSource {
         let item = try rethrowing(as: CommandError.init) { () throws(FeedError) in
             try feed.item(event, of: project, environment)
         }
-        if item == nil { throw .refused(.feedEventUnknown(event)) }
+        if item == nil { throw .refused(.webhook(.eventUnknown(event))) }
     }
 
     package func test(

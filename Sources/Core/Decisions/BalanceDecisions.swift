@@ -124,11 +124,12 @@ extension CustomerState {
     /// Subtracts the amount from the balance, which must be large enough.
     package func decide(_ wish: SpendBalance) throws(Refusal) -> [Event] {
         if wish.amount < 1 || wish.amount > Balances.limit {
-            throw .amountOutOfRange(wish.amount, limit: Balances.limit)
+            throw .balance(.amountOutOfRange(wish.amount, limit: Balances.limit))
         }
         if balances.total(of: wish.currency) < Int128(wish.amount) {
-            throw .insufficientBalance(
-                wish.currency, has: balances[wish.currency], needs: wish.amount)
+            throw .balance(
+                .insufficient(
+                    wish.currency, has: balances[wish.currency], needs: wish.amount))
         }
         return [
             .balanceSpent(
@@ -141,12 +142,14 @@ extension CustomerState {
     package func decide(
         earning wish: AdjustBalance, within limits: [CurrencyID: CreditLimit], now: Instant
     ) throws(Refusal) -> [Event] {
-        guard let limit = limits[wish.currency] else { throw .creditNotAllowed(wish.currency) }
-        if wish.amount < 1 { throw .earnsNothing(wish.amount, limit: limit.perCall) }
+        guard let limit = limits[wish.currency] else {
+            throw .balance(.creditNotAllowed(wish.currency))
+        }
+        if wish.amount < 1 { throw .balance(.earnsNothing(wish.amount, limit: limit.perCall)) }
         let left = min(
             limit.perCall, limit.perDay - balances.earned(of: wish.currency, at: now))
         if wish.amount > left {
-            throw .creditLimitReached(wish.currency, limit, left: max(0, left))
+            throw .balance(.creditLimitReached(wish.currency, limit, left: max(0, left)))
         }
         return try decide(wish, earnedAt: now)
     }
@@ -158,11 +161,11 @@ extension CustomerState {
 
     private func decide(_ wish: AdjustBalance, earnedAt: Instant?) throws(Refusal) -> [Event] {
         if wish.amount == 0 || wish.amount.magnitude > Balances.limit.magnitude {
-            throw .amountOutOfRange(wish.amount, limit: Balances.limit)
+            throw .balance(.amountOutOfRange(wish.amount, limit: Balances.limit))
         }
         let after = balances.total(of: wish.currency) + Int128(wish.amount)
         if after.magnitude > Balances.limit.magnitude {
-            throw .balanceOutOfBounds(wish.currency, limit: Balances.limit)
+            throw .balance(.outOfBounds(wish.currency, limit: Balances.limit))
         }
         return [
             .balanceAdjusted(

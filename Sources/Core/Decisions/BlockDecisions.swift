@@ -19,8 +19,8 @@ extension CustomerState {
     package func decide(
         _ wish: BlockPurchase, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
-        guard let held = purchase(wish.purchase) else { throw .purchaseUnknown(wish.purchase) }
-        if !wish.isToHold, held.blocks.isEmpty { throw .notBlocked(wish.purchase) }
+        guard let held = purchase(wish.purchase) else { throw .move(.unknown(wish.purchase)) }
+        if !wish.isToHold, held.blocks.isEmpty { throw .move(.notBlocked(wish.purchase)) }
         if (held.block != nil) == wish.isToHold { return [] }
         var history = History(of: self)
         history.append(

@@ -38,7 +38,7 @@ package struct ErasureIntent: Hashable, Sendable {
             ErasureIntent(
                 lives, treatment, until: Instant(milliseconds: end), digest: digest
             ).text == text
-        else { throw .intentStale }
+        else { throw .erasure(.intentStale) }
     }
 }
 
@@ -104,7 +104,9 @@ extension [ErasedLife] {
         if contains(where: \.isLeft) { return }
         guard let first else { return }
         let erasures = filter(\.state.isErased).compactMap(\.state.lastRecord?.at)
-        if let last = erasures.max() { throw .alreadyErased(first.stream.customer, at: last) }
+        if let last = erasures.max() {
+            throw .erasure(.erasedAlready(first.stream.customer, at: last))
+        }
         throw .customerUnknown(first.stream.customer)
     }
 }
@@ -204,7 +206,7 @@ extension Command {
         var command = self
         command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in
             if let erasedOn = situation.customer(customer).erasedOn, erasedOn >= instant {
-                throw .doneBeforeErasure
+                throw .erasure(.doneBeforeErasure)
             }
             return try decide(situation)
         }

@@ -65,7 +65,7 @@ extension CustomerState {
         _ wish: GiveGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
         if grants.count >= CustomerState.grantLimit {
-            throw .tooManyGrants(limit: CustomerState.grantLimit)
+            throw .grant(.tooMany(limit: CustomerState.grantLimit))
         }
         let given = try wish.given(now: now)
         let outlook = outlook(of: given, by: catalog)
@@ -83,10 +83,10 @@ extension CustomerState {
     package func decide(
         _ wish: ChangeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
-        guard let grant = grant(wish.grant) else { throw .grantUnknown(wish.grant) }
+        guard let grant = grant(wish.grant) else { throw .grant(.unknown(wish.grant)) }
         let interval = interval(of: grant, by: catalog)
-        if let revoked = grant.revocation { throw .grantOver(wish.grant, at: revoked.at) }
-        if let end = interval?.end, end <= now { throw .grantOver(wish.grant, at: end) }
+        if let revoked = grant.revocation { throw .grant(.over(wish.grant, at: revoked.at)) }
+        if let end = interval?.end, end <= now { throw .grant(.over(wish.grant, at: end)) }
         let changed = try wish.changed(grant, from: interval?.start, now: now)
         let isSame = changed.end == grant.end && changed.lasts == grant.length
         return isSame ? [] : [.grantChanged(changed)]
@@ -96,10 +96,10 @@ extension CustomerState {
     package func decide(
         _ wish: RevokeGrant, by catalog: Catalog, now: Instant
     ) throws(Refusal) -> [Event] {
-        guard let grant = grant(wish.grant) else { throw .grantUnknown(wish.grant) }
+        guard let grant = grant(wish.grant) else { throw .grant(.unknown(wish.grant)) }
         if grant.revocation != nil { return [] }
         if let end = interval(of: grant, by: catalog)?.end, end <= now {
-            throw .grantEnded(wish.grant, at: end)
+            throw .grant(.ended(wish.grant, at: end))
         }
         return [
             .grantRevoked(
@@ -136,9 +136,9 @@ extension GiveGrant.End {
             case .at(let end): end
             case .after(let duration): duration.end(after: start)
             }
-        if let end, end <= start { throw .grantEndsBeforeItStarts(start: start, end: end) }
+        if let end, end <= start { throw .grant(.endsBeforeItStarts(start: start, end: end)) }
         // The log stores instants as text and could not read such an end back.
-        if let end, !Instant.writable.contains(end) { throw .grantEndsTooLate }
+        if let end, !Instant.writable.contains(end) { throw .grant(.endsTooLate) }
         return end
     }
 }
@@ -151,10 +151,12 @@ extension ChangeGrant {
         var (end, lasts) = (Instant?.none, CalendarDuration?.none)
         if let start {
             end = try self.end.instant(from: start)
-            if let end, end <= now { throw .grantEndsInThePast(end, isLength: self.end.isLength) }
+            if let end, end <= now {
+                throw .grant(.endsInThePast(end, isLength: self.end.isLength))
+            }
         } else if case .at(let instant) = self.end {
             end = instant
-            if instant <= now { throw .grantEndsInThePast(instant, isLength: false) }
+            if instant <= now { throw .grant(.endsInThePast(instant, isLength: false)) }
         }
         if grant.waits, case .after(let duration) = self.end { (end, lasts) = (nil, duration) }
         return GrantChanged(

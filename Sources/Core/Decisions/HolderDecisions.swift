@@ -47,7 +47,7 @@ package struct Contact: Hashable, Sendable {
     ) -> Placement {
         let isOwn = submitter == nil || submitter == holder
         return Placement(
-            holder: holder, movingFrom: origin, refusal: isOwn ? nil : .heldByAnother)
+            holder: holder, movingFrom: origin, refusal: isOwn ? nil : .move(.heldByAnother))
     }
 }
 
@@ -128,13 +128,15 @@ extension TransferPolicy {
     private func release(
         _ purchase: Purchase, of state: CustomerState, catalog: Catalog, now: Instant
     ) throws(Refusal) {
-        if rule == .keep || state.isBoundByBalance(purchase, by: catalog) { throw .heldByAnother }
+        if rule == .keep || state.isBoundByBalance(purchase, by: catalog) {
+            throw .move(.heldByAnother)
+        }
         if rule == .transferIfInactive, state.givesAccess(purchase.id, by: catalog, at: now) {
-            throw .heldByAnother
+            throw .move(.heldByAnother)
         }
         if let arrival = purchase.arrival, arrival.cause.coolsDown {
             let end = coolDown.end(after: arrival.at)
-            if now < end { throw .movedRecently(until: end) }
+            if now < end { throw .move(.movedRecently(until: end)) }
         }
     }
 }
@@ -179,9 +181,9 @@ package struct MovePurchase: Sendable {
         _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
         catalog: Catalog
     ) throws(Refusal) -> MovePurchase {
-        guard let held = holder.state.purchase(purchase) else { throw .purchaseUnknown(purchase) }
+        guard let held = holder.state.purchase(purchase) else { throw .move(.unknown(purchase)) }
         guard let arrival = held.arrival, arrival.cause != .claimed else {
-            throw .neverMoved(purchase)
+            throw .move(.neverMoved(purchase))
         }
         return MovePurchase(
             purchase, from: holder.customer, to: arrival.from,
@@ -191,7 +193,7 @@ package struct MovePurchase: Sendable {
     /// The same move, but to the customer into whom the receiver has since been merged, if any.
     package func reaching(_ whole: CustomerID?) throws(Refusal) -> MovePurchase {
         guard let whole else { return self }
-        if whole == from { throw .cameFromPart(purchase, to) }
+        if whole == from { throw .move(.cameFromPart(purchase, to)) }
         return MovePurchase(purchase, from: from, to: whole, cause: cause, catalog: catalog)
     }
 
@@ -208,9 +210,9 @@ package struct MovePurchase: Sendable {
     func append(
         to leaving: inout History, _ arriving: inout History, named: NamedOrder? = nil, now: Instant
     ) throws(Refusal) {
-        guard let held = leaving.state.purchase(purchase) else { throw .purchaseUnknown(purchase) }
-        if from == to { throw .alreadyHeld(purchase) }
-        if isBound(held, leaving.state) { throw .boundByBalance(purchase) }
+        guard let held = leaving.state.purchase(purchase) else { throw .move(.unknown(purchase)) }
+        if from == to { throw .move(.alreadyHeld(purchase)) }
+        if isBound(held, leaving.state) { throw .move(.boundByBalance(purchase)) }
         arriving.append(
             .purchaseAttached(
                 PurchaseAttached(

@@ -1,5 +1,5 @@
 /// Why two customers cannot be merged, or why a merge cannot be undone.
-package enum MergeRefusal: Trouble, Hashable, Sendable {
+package enum MergeRefusal: Worded, Hashable, Sendable {
     case intoItself(CustomerID)
     /// The target was itself merged into another customer.
     case intoMerged(CustomerID, partOf: CustomerID)
@@ -59,24 +59,6 @@ package enum MergeRefusal: Trouble, Hashable, Sendable {
     /// The maximum number of customers that may be merged into one.
     package static let customerLimit = 100
 
-    package var code: String {
-        switch self {
-        case .intoItself: "merge_into_itself"
-        case .intoMerged: "merge_into_merged"
-        case .circle: "merge_circle"
-        case .ofErased: "merge_of_erased"
-        case .intoErased: "merge_into_erased"
-        case .beyondLimit(let what, _): what.code
-        case .balanceBeyondLimit: "balance_out_of_bounds"
-        case .tooLarge, .tooMuch: "too_much_at_once"
-        case .notAllowed: "merge_not_allowed"
-        case .purchaseOfAnother: "merge_of_another_account"
-        case .notMerged: "not_merged"
-        case .undoneLater: "merge_not_last"
-        case .spent: "merge_spent"
-        }
-    }
-
     /// The member of the request that must be corrected; `nil` if no single member is wrong.
     package var member: String? {
         switch self {
@@ -88,45 +70,74 @@ package enum MergeRefusal: Trouble, Hashable, Sendable {
         }
     }
 
-    package var remedy: Remedy? { self == .notAllowed ? .allowMerges : nil }
-
-    package var sentence: String {
+    package var wording: RefusalWording {
         switch self {
         case .intoItself(let id):
-            "\"\(id)\" cannot be merged into itself; name the other customer as \"into\"."
+            .improper(
+                "merge_into_itself",
+                "\"\(id)\" cannot be merged into itself; name the other customer as \"into\".")
         case .intoMerged(let id, let whole):
-            "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that customer."
+            .conflict(
+                "merge_into_merged",
+                "The customer \"\(id)\" was merged into \"\(whole)\"; merge into that customer.")
         case .circle(let from, let into):
-            "The customer \"\(into)\" was merged into \"\(from)\" before, so they are already one customer; undo that "
-                + "merge first to merge them the other way round."
+            .conflict(
+                "merge_circle",
+                "The customer \"\(into)\" was merged into \"\(from)\" before, so they are already one customer; undo that "
+                    + "merge first to merge them the other way round.")
         case .ofErased(let id):
-            "The customer \"\(id)\" was erased, and there is nothing left to merge."
+            .conflict(
+                "merge_of_erased",
+                "The customer \"\(id)\" was erased, and there is nothing left to merge.")
         case .intoErased(let id):
-            "The customer \"\(id)\" was erased; merge into a customer who was not."
+            .conflict(
+                "merge_into_erased",
+                "The customer \"\(id)\" was erased; merge into a customer who was not.")
         case .beyondLimit(let what, let limit):
-            "Both customers together would have more than \(limit) \(what.rawValue), the limit for one "
-                + "customer; nothing was done."
+            .conflict(
+                what.code,
+                "Both customers together would have more than \(limit) \(what.rawValue), the limit for one "
+                    + "customer; nothing was done.")
         case .balanceBeyondLimit(let currency, let limit):
-            "The combined balance of \"\(currency)\" would exceed \(limit); adjust one of the balances first."
+            .conflict(
+                "balance_out_of_bounds",
+                "The combined balance of \"\(currency)\" would exceed \(limit); adjust one of the balances first."
+            )
         case .tooLarge(let limit):
-            "Merging these customers would take more than \(limit) events, the limit of one commit; nothing "
-                + "was done."
+            .tooLarge(
+                "too_much_at_once",
+                "Merging these customers would take more than \(limit) events, the limit of one commit; nothing "
+                    + "was done.")
         case .tooMuch:
-            "The customer has more grants, orders and credited transactions than one merge can move: "
-                + "\(Belongings.limit) grants and orders, where four credited transactions count as one; nothing was done."
+            .tooLarge(
+                "too_much_at_once",
+                "The customer has more grants, orders and credited transactions than one merge can move: "
+                    + "\(Belongings.limit) grants and orders, where four credited transactions count as one; nothing was done."
+            )
         case .notAllowed:
-            "The project does not let back ends merge customers."
+            .forbidden(
+                "merge_not_allowed", "The project does not let back ends merge customers.",
+                .allowMerges)
         case .purchaseOfAnother(let id):
-            "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
-                + "back end may merge its holder; an admin or support staff may."
+            .conflict(
+                "merge_of_another_account",
+                "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
+                    + "back end may merge its holder; an admin or support staff may.")
         case .notMerged(let id):
-            "The customer \"\(id)\" is not merged into another one; there is nothing to undo."
+            .conflict(
+                "not_merged",
+                "The customer \"\(id)\" is not merged into another one; there is nothing to undo.")
         case .undoneLater(let id, let first):
-            "The customer \"\(id)\" was part of \"\(first)\" when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
+            .conflict(
+                "merge_not_last",
+                "The customer \"\(id)\" was part of \"\(first)\" when \"\(first)\" was merged; undo the merge of \"\(first)\" first."
+            )
         case .spent(let losses):
-            "Coins from the merge have since been spent or taken, and no others replace them; have an admin give "
-                + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(separator: " and ")
-                + " first, or leave the customers merged."
+            .conflict(
+                "merge_spent",
+                "Coins from the merge have since been spent or taken, and no others replace them; have an admin give "
+                    + losses.map { "\($0.missing) of \"\($0.currency)\"" }.joined(
+                        separator: " and ") + " first, or leave the customers merged.")
         }
     }
 }

@@ -5,13 +5,13 @@ extension CustomerState {
 
     package func decide(_ wish: NoteAdded) throws(Refusal) -> [Event] {
         if notes.count >= CustomerState.noteLimit {
-            throw .tooManyNotes(limit: CustomerState.noteLimit)
+            throw .note(.tooMany(limit: CustomerState.noteLimit))
         }
         return [.noteAdded(wish)]
     }
 
     package func decide(_ wish: NoteRemoved) throws(Refusal) -> [Event] {
-        if note(wish.note) == nil { throw .noteUnknown(wish.note) }
+        if note(wish.note) == nil { throw .note(.unknown(wish.note)) }
         return [.noteRemoved(wish)]
     }
 }

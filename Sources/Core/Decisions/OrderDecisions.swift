@@ -36,9 +36,9 @@ extension CustomerState {
         _ wish: OpenOrder, settings: ProjectSettings, now: Instant
     ) throws(Refusal) -> [Event] {
         if orders.count(where: { $0.state(at: now) == .open }) >= CustomerState.openOrderLimit {
-            throw .tooManyOrders(limit: CustomerState.openOrderLimit)
+            throw .order(.tooMany(limit: CustomerState.openOrderLimit))
         }
-        if order(wish.order) != nil { throw .orderExists }
+        if order(wish.order) != nil { throw .order(.exists) }
         try wish.order.requireProperForm()
         let lifetime = wish.lifetime ?? settings.orderLifetime
         if !lifetime.isWaitable { throw .waitTooLong(days: CalendarDuration.waitLimit) }
@@ -53,8 +53,8 @@ extension CustomerState {
     /// Closes the order. Does nothing if it is already closed. Support may still settle an order
     /// that was closed for another reason, unless its purchase has arrived.
     package func decide(_ wish: CloseOrder, now: Instant) throws(Refusal) -> [Event] {
-        guard let order = order(wish.order) else { throw .orderUnknown(wish.order) }
-        if order.fulfilled != nil { throw .orderFulfilled(wish.order) }
+        guard let order = order(wish.order) else { throw .order(.unknown(wish.order)) }
+        if order.fulfilled != nil { throw .order(.fulfilled(wish.order)) }
         if order.closed != nil {
             guard case .settled = wish.cause, !order.isSettled else { return [] }
         }

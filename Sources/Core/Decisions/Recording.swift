@@ -100,7 +100,7 @@ struct Recording {
         if known.contains(customer) { return }
         if known.count >= limit {
             if state(of: customer).installedBy.contains(account) { return }
-            throw .accountShared
+            throw .move(.accountShared)
         }
         var history = history(of: keeper)
         history.append(.accountJoined(AccountJoined(account: account, customer: customer)))
@@ -138,7 +138,8 @@ struct Recording {
             decision.items.append(
                 ItemOutcome(
                     index: item.index, purchase: group.held.purchase,
-                    transaction: group.newest?.transaction, result: .refused(.purchaseErased)))
+                    transaction: group.newest?.transaction,
+                    result: .refused(.erasure(.purchaseErased))))
         }
     }
 
@@ -146,7 +147,7 @@ struct Recording {
         let purchase = group.held.purchase
         if isErased(group) {
             decision.unkept.insert(place)
-            return .refused(.purchaseErased)
+            return .refused(.erasure(.purchaseErased))
         }
         var placement = placement(of: group)
         let onlyRepeats =
@@ -261,7 +262,7 @@ extension Submission {
     fileprivate func namedOrder(in situation: Situation) throws(Refusal) -> NamedOrder? {
         guard let order, let customer = bearer.customer else { return nil }
         let state = situation.customer(customer)
-        guard let known = state.order(order) else { throw .orderUnknown(order) }
+        guard let known = state.order(order) else { throw .order(.unknown(order)) }
         let facts = items.lazy.flatMap(\.groups).flatMap(\.facts.transactions)
         return known.fulfilment(among: facts, of: state)
     }

@@ -13,7 +13,8 @@ extension Submission {
                     ItemOutcome(
                         index: item.index, purchase: nil, transaction: nil,
                         result: isAppNew
-                            ? .recorded : isRefused ? .refused(.accountShared) : .alreadyKnown)
+                            ? .recorded
+                            : isRefused ? .refused(.move(.accountShared)) : .alreadyKnown)
                 ]
             }
             return item.groups.map { group in
@@ -111,11 +112,11 @@ extension PurchaseFacts {
     ) -> ItemOutcome.Result {
         if let order = settledOrder(of: state) { return .alreadySettled(order) }
         if isNew { return .recorded }
-        if isLeft { return .refused(.heldByAnother) }
+        if isLeft { return .refused(.move(.heldByAnother)) }
         let isOwn =
             state.purchase(held.purchase) != nil
             || state.departures.contains { $0.purchase == held.purchase }
-        return isOwn ? .alreadyKnown : .refused(.heldByAnother)
+        return isOwn ? .alreadyKnown : .refused(.move(.heldByAnother))
     }
 }
 

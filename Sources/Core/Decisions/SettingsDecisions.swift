@@ -143,7 +143,7 @@ extension ProjectState {
             throw .waitTooLong(days: CalendarDuration.waitLimit)
         }
         if changed.creditLimits.count > CreditLimit.countLimit {
-            throw .tooManyCreditLimits(limit: CreditLimit.countLimit)
+            throw .balance(.tooManyCreditLimits(limit: CreditLimit.countLimit))
         }
         if changed.supportLimits.durations.count > SupportLimits.countLimit {
             throw .support(.tooManyLimits(limit: SupportLimits.countLimit))

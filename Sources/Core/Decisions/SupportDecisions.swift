@@ -20,29 +20,6 @@ extension Command {
     }
 }
 
-extension GrantGiven {
-    package func require(within bounds: SupportBounds) throws(Refusal) {
-        try bounds.require(Grant(self))
-        try bounds.requireTogether(entitlement, after: .grantGiven(self))
-    }
-}
-
-extension GrantChanged {
-    package func require(within bounds: SupportBounds) throws(Refusal) {
-        guard let known = bounds.customer.grant(grant) else { return }
-        // Support may neither change a grant that exceeds the limit nor make one exceed it.
-        try bounds.require(known)
-        try bounds.require(Grant(known.given, changed: self))
-        try bounds.requireTogether(known.given.entitlement, after: .grantChanged(self))
-    }
-}
-
-extension GrantRevoked {
-    package func require(within bounds: SupportBounds) throws(Refusal) {
-        if let known = bounds.customer.grant(grant) { try bounds.require(known) }
-    }
-}
-
 extension CustomerJoined {
     package func require(within bounds: SupportBounds) throws(Refusal) {
         let own = Set(bounds.customer.grants.map(\.given.entitlement))
@@ -56,7 +33,7 @@ extension CustomerJoined {
 /// What support staff may currently give to a customer.
 package struct SupportBounds {
     private let project: ProjectState
-    fileprivate let customer: CustomerState
+    let customer: CustomerState
     private let now: Instant
 
     fileprivate init(_ project: ProjectState, _ customer: CustomerState, _ now: Instant) {
@@ -66,7 +43,7 @@ package struct SupportBounds {
     }
 
     /// Throws unless the rest of the grant, taken by itself, is within the limit for its entitlement.
-    fileprivate func require(_ grant: Grant) throws(Refusal) {
+    func require(_ grant: Grant) throws(Refusal) {
         let entitlement = grant.given.entitlement
         guard let limit = project.settings.supportLimits[entitlement] else {
             throw .support(.beyondLimit(entitlement, nil, until: nil))
@@ -85,7 +62,7 @@ package struct SupportBounds {
 
     /// Throws if waiting grants together with the running ones exceed the limit, because many short grants in a
     /// row amount to a long one. A grant that alone exceeds the limit came from an admin and does not count.
-    fileprivate func requireTogether(
+    func requireTogether(
         _ entitlement: EntitlementID, after event: Event
     ) throws(Refusal) {
         guard let limit = project.settings.supportLimits[entitlement] else { return }

@@ -14,7 +14,7 @@ extension CustomerState {
     package func decide(_ wish: RegisterToken) throws(Refusal) -> [Event] {
         if isNamed(by: wish.token.text) { return [] }
         if tokens.count >= CustomerState.tokenLimit {
-            throw .tooManyTokens(limit: CustomerState.tokenLimit)
+            throw .token(.tooMany(limit: CustomerState.tokenLimit))
         }
         return [.tokenRegistered(TokenRegistered(token: wish.token))]
     }

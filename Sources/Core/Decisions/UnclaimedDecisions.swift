@@ -11,7 +11,7 @@ extension Situation {
         let waiting = waiting[token.text] ?? []
         if waiting.isEmpty { return Decision(events, for: customer) }
         if waiting.count > Situation.claimLimit {
-            throw .tooManyUnclaimed(limit: Situation.claimLimit)
+            throw .token(.tooManyUnclaimed(limit: Situation.claimLimit))
         }
         var arriving = History(of: self.customer(customer))
         for event in events { arriving.append(event) }

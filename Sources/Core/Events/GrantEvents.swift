@@ -92,6 +92,29 @@ package struct GrantRevoked: Deed {
     }
 }
 
+extension GrantGiven {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        try bounds.require(Grant(self))
+        try bounds.requireTogether(entitlement, after: .grantGiven(self))
+    }
+}
+
+extension GrantChanged {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        guard let known = bounds.customer.grant(grant) else { return }
+        // Support may neither change a grant that exceeds the limit nor make one exceed it.
+        try bounds.require(known)
+        try bounds.require(Grant(known.given, changed: self))
+        try bounds.requireTogether(known.given.entitlement, after: .grantChanged(self))
+    }
+}
+
+extension GrantRevoked {
+    package func require(within bounds: SupportBounds) throws(Refusal) {
+        if let known = bounds.customer.grant(grant) { try bounds.require(known) }
+    }
+}
+
 extension EventType {
     static let grants: EventFamily = [
         .grantGiven: .ofCustomer(

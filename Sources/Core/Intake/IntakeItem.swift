@@ -258,7 +258,7 @@ extension IntakeItem {
     private func ended(_ end: State, now: Instant) throws(Refusal) -> IntakeItem {
         if state.word == end.word { return self }
         guard [.waiting, .refused].contains(state.word) else {
-            throw .intakeEnded(id, state.word)
+            throw .intake(.ended(id, state.word))
         }
         var item = self
         item.state = end
@@ -268,7 +268,7 @@ extension IntakeItem {
 
     /// The item, due immediately like a new one. Accepted evidence stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
-        if case .believed = state { throw .intakeEnded(id, .believed) }
+        if case .believed = state { throw .intake(.ended(id, .believed)) }
         var item = self
         item.retriedBy = act
         item.state = .waiting(reason, nextTry: now)

@@ -1,43 +1,34 @@
 /// Why a key cannot be created or rotated.
-package enum KeyRefusal: Trouble, Hashable, Sendable {
+package enum KeyRefusal: Worded, Hashable, Sendable {
     case endsInThePast(Instant)
     case endsTooLate
     case overlapBeyondEnd(KeyID, end: Instant)
     case over(KeyID, at: Instant)
     case rotatedAlready(KeyID, to: KeyID)
 
-    package var code: String {
-        switch self {
-        case .endsInThePast: "key_ends_in_the_past"
-        case .endsTooLate: "key_ends_too_late"
-        case .overlapBeyondEnd: "overlap_beyond_end"
-        case .over: "key_over"
-        case .rotatedAlready: "key_rotated"
-        }
-    }
-
-    package var sentence: String {
+    package var wording: RefusalWording {
         switch self {
         case .endsInThePast(let end):
-            "The key would have ended at \(end.text)."
+            .improper(
+                "key_ends_in_the_past", "The key would have ended at \(end.text).", .giveLaterEnd)
         case .endsTooLate:
-            "The key would end after the year 9999; give an earlier end, or none at all."
+            .improper(
+                "key_ends_too_late",
+                "The key would end after the year 9999; give an earlier end, or none at all.")
         case .overlapBeyondEnd(let id, let end):
-            "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap."
+            .improper(
+                "overlap_beyond_end",
+                "The key \"\(id)\" ends at \(end.text), which is before the end of the overlap.",
+                .shortenOverlap)
         case .over(let id, let end):
-            "The key \"\(id)\" ended at \(end.text) and cannot be rotated."
+            .conflict(
+                "key_over", "The key \"\(id)\" ended at \(end.text) and cannot be rotated.",
+                .replaceKey)
         case .rotatedAlready(let id, let successor):
-            "The key \"\(id)\" has already been replaced by \"\(successor)\"; rotate that "
-                + "one, or revoke it."
-        }
-    }
-
-    package var remedy: Remedy? {
-        switch self {
-        case .endsInThePast: .giveLaterEnd
-        case .overlapBeyondEnd: .shortenOverlap
-        case .over: .replaceKey
-        case .endsTooLate, .rotatedAlready: nil
+            .conflict(
+                "key_rotated",
+                "The key \"\(id)\" has already been replaced by \"\(successor)\"; rotate that "
+                    + "one, or revoke it.")
         }
     }
 }

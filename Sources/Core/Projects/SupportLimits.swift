@@ -24,37 +24,30 @@ extension EntitlementID {
 }
 
 /// Why support staff are not allowed to do something.
-package enum SupportRefusal: Trouble, Hashable, Sendable {
+package enum SupportRefusal: Worded, Hashable, Sendable {
     /// The duration is `nil` if support staff may not grant the entitlement at all.
     case beyondLimit(EntitlementID, CalendarDuration?, until: Instant?)
     case tooManyLimits(limit: Int)
 
-    package var code: String {
-        switch self {
-        case .beyondLimit: "support_limit"
-        case .tooManyLimits: "too_many_support_limits"
-        }
-    }
-
-    package var sentence: String {
+    package var wording: RefusalWording {
         switch self {
         case .beyondLimit(let entitlement, nil, _):
-            "The project does not let support keys give, change or revoke grants of \"\(entitlement)\"."
+            .forbidden(
+                "support_limit",
+                "The project does not let support keys give, change or revoke grants of \"\(entitlement)\".",
+                .allowSupportGrants(entitlement))
         case .beyondLimit(let entitlement, let limit?, let end):
-            "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
-                + (end.map { ", now until \($0.text)" } ?? "")
-                + ". Waiting grants count one after the other behind the running ones, and support may not "
-                + "touch a grant that goes further by itself. Stay within the limit, or use an admin's key."
+            .forbidden(
+                "support_limit",
+                "A support key may go as far as \(limit.text) with grants of \"\(entitlement)\""
+                    + (end.map { ", now until \($0.text)" } ?? "")
+                    + ". Waiting grants count one after the other behind the running ones, and support may not "
+                    + "touch a grant that goes further by itself. Stay within the limit, or use an admin's key."
+            )
         case .tooManyLimits(let limit):
-            "At most \(limit) entitlements may have a support limit; remove one first."
-        }
-    }
-
-    package var remedy: Remedy? {
-        if case .beyondLimit(let entitlement, nil, _) = self {
-            .allowSupportGrants(entitlement)
-        } else {
-            nil
+            .improper(
+                "too_many_support_limits",
+                "At most \(limit) entitlements may have a support limit; remove one first.")
         }
     }
 }

@@ -4,7 +4,7 @@ extension ProjectState {
     package func add(_ webhook: Webhook, to project: ProjectID) throws(Refusal) -> [Event] {
         if !exists { throw .projectUnknown(project) }
         if webhooks.count >= Webhook.countLimit {
-            throw .tooManyWebhooks(limit: Webhook.countLimit)
+            throw .webhook(.tooMany(limit: Webhook.countLimit))
         }
         return [.webhookSet(webhook)]
     }
@@ -14,14 +14,14 @@ extension ProjectState {
     package func change(
         _ id: WebhookID, _ change: WebhookChange, isRemembered: Bool
     ) throws(Refusal) -> [Event] {
-        guard let known = webhook(id) else { throw .webhookUnknown(id) }
+        guard let known = webhook(id) else { throw .webhook(.unknown(id)) }
         let changed = change.applied(to: known)
         let isSilent = changed == known && change.headers == nil && !isRemembered
         return isSilent ? [] : [.webhookSet(changed)]
     }
 
     package func act(_ act: WebhookAct, on id: WebhookID) throws(Refusal) -> [Event] {
-        guard let known = webhook(id) else { throw .webhookUnknown(id) }
+        guard let known = webhook(id) else { throw .webhook(.unknown(id)) }
         var changed = known
         switch act {
         case .pause: changed.isPaused = true
@@ -34,7 +34,7 @@ extension ProjectState {
     }
 
     package func remove(_ id: WebhookID) throws(Refusal) -> [Event] {
-        if webhook(id) == nil { throw .webhookUnknown(id) }
+        if webhook(id) == nil { throw .webhook(.unknown(id)) }
         return [.webhookRemoved(WebhookRemoved(webhook: id))]
     }
 }

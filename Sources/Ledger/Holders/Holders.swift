@@ -71,7 +71,7 @@ struct Holders {
             } else if known[key] == nil {
                 claimed.insert(key)
             } else {
-                throw .refused(.heldByAnother)
+                throw .refused(.move(.heldByAnother))
             }
             known[key] = stream.customer
         }

@@ -104,7 +104,7 @@ extension Ledger {
             return try rows(call) { _, _ in true }.first ?? false
         } catch {
             if case .postgres(let reason) = error, reason.constraint == "intake_waiting_key" {
-                throw .refused(.intakeQueuedAgain(item.id))
+                throw .refused(.intake(.queuedAgain(item.id)))
             }
             throw .fault(error.fault)
         }

@@ -214,7 +214,7 @@ struct Batch {
         if let erasedAt = folds[command.stream]?.state.customer?.erasedAt, replay.last < erasedAt,
             !events.contains(where: \.event.isErasure)
         {
-            throw .refused(.doneBeforeErasure)
+            throw .refused(.erasure(.doneBeforeErasure))
         }
         return events
     }

@@ -90,11 +90,11 @@ package struct Moves: Sendable {
             // Only streams that were looked up in advance are locked and loaded.
             func isKnown(_ customer: CustomerID) -> Bool { receivers.contains(customer) }
             if !held.isEmpty, !isKnown(wish.to) || !known.names(held) {
-                throw .purchaseChangedMeanwhile(purchase)
+                throw .move(.changedMeanwhile(purchase))
             }
             if reachesWhole {
                 wish = try wish.reaching(situation.customer(wish.to).mergedInto)
-                if !held.isEmpty, !isKnown(wish.to) { throw .purchaseChangedMeanwhile(purchase) }
+                if !held.isEmpty, !isKnown(wish.to) { throw .move(.changedMeanwhile(purchase)) }
             }
             let move = try wish.decide(
                 from: holder.state, to: situation.customer(wish.to), now: situation.now)

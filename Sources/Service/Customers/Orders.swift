@@ -95,10 +95,10 @@ package struct Orders: Sendable {
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
         guard let stream = try obtain(directory.owner(of: id, in: project, environment)) else {
-            throw .refused(.orderUnknown(id))
+            throw .refused(.order(.unknown(id)))
         }
         let snapshot = try obtain(ledger.customer(of: stream))
-        guard let order = snapshot.customer.order(id) else { throw .refused(.orderUnknown(id)) }
+        guard let order = snapshot.customer.order(id) else { throw .refused(.order(.unknown(id))) }
         return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
@@ -121,7 +121,7 @@ package struct Orders: Sendable {
         let command = Command.claiming(token, for: stream, actor: sender.actor, cause: cause) {
             situation throws(Refusal) in
             if let owner = situation.tokenOwners[token.text], owner != stream.customer {
-                throw .tokenTaken
+                throw .token(.taken)
             }
             return try situation.customer(stream.customer).decide(RegisterToken(token: token))
         }

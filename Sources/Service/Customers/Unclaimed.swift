@@ -67,7 +67,7 @@ package struct Unclaimed: Sendable {
         let snapshot = try obtain(ledger.customer(of: stream))
         let first = try obtain(ledger.events(of: stream, after: 0, limit: 1)).first
         guard let purchase = snapshot.customer.purchase(id), let first else {
-            throw .refused(.notUnclaimed(id))
+            throw .refused(.token(.notUnclaimed(id)))
         }
         return UnclaimedAnswer(
             stream: stream, since: purchase.arrival?.at ?? first.recorded.recordedAt,
@@ -105,10 +105,10 @@ package struct Unclaimed: Sendable {
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
-            guard let held = waiting.purchase(purchase) else { throw .notUnclaimed(purchase) }
+            guard let held = waiting.purchase(purchase) else { throw .token(.notUnclaimed(purchase)) }
             // Only purchases that were looked up in advance are locked and loaded.
             if !Set(held.heldPurchases).isSubset(of: known) {
-                throw .purchaseChangedMeanwhile(purchase)
+                throw .move(.changedMeanwhile(purchase))
             }
             let move = try MovePurchase(
                 purchase, from: keeper, to: stream.customer,

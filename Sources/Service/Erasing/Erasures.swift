@@ -288,7 +288,7 @@ package struct Erasures: Sendable {
                 ErasedAnswer.Side(
                     stream: stream, erasures: own, left: left, livesAgain: !state.isErased))
         }
-        if sides.isEmpty { throw .refused(.neverErased(customer)) }
+        if sides.isEmpty { throw .refused(.erasure(.neverErased(customer))) }
         return ErasedAnswer(customer: customer, sides: sides)
     }
 }

@@ -44,7 +44,7 @@ extension Intake {
         let wish = IntakeWish(project: project, purpose: purpose, order: order, heading: heading)
         let item = IntakeItem(secrets.newID(prefix: "i_"), wish, now: now())
         let added = try obtain(queue.addIntake(item, evidence.bytes))
-        guard let added else { throw .refused(.intakeFull) }
+        guard let added else { throw .refused(.intake(.full)) }
         guard let wait, added.tries == 0, added.reason == nil else { return added }
         let judged = added.judged(
             .undecided(wait), now: now(), jitter: secrets.jitter)
@@ -57,7 +57,7 @@ extension Intake {
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
         let found = try obtain(queue.intake(id, of: project))
-        guard let found else { throw .refused(.intakeUnknown(id)) }
+        guard let found else { throw .refused(.intake(.unknown(id))) }
         return found
     }
 

@@ -59,7 +59,7 @@ package struct IntakeWorker: Sendable {
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
                 let results = try intake.ledger.perform(wish)
                 // No part of the evidence is stored, not even the names in it.
-                let erased = Refusal.purchaseErased
+                let erased = Refusal.erasure(.purchaseErased)
                 if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
                     return .refused(RefusedEvidence(code: erased.code, sentence: erased.sentence))
                 }

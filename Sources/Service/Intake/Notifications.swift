@@ -69,7 +69,7 @@ extension Submissions {
         return Wish<NotificationAnswer>(command) { [isFirst] outcome throws(CommandError) in
             notice(outcome, in: project)
             let results = outcome.items.map(\.result)
-            if !results.isEmpty, results.allSatisfy({ $0 == .refused(.purchaseErased) }) {
+            if !results.isEmpty, results.allSatisfy({ $0 == .refused(.erasure(.purchaseErased)) }) {
                 return .erased(head, proven.environment)
             }
             return .kept(

@@ -208,14 +208,14 @@ package struct Webhooks: Sendable {
             records.addReplay(
                 WebhookReplay(replay, wanted.until(now())), digest: digest,
                 of: WebhookName(project, id), at: machineClock()))
-        guard let kept else { throw .refused(.tooManyReplays(limit: WebhookReplay.countLimit)) }
+        guard let kept else { throw .refused(.webhook(.tooManyReplays(limit: WebhookReplay.countLimit))) }
         if kept != digest { throw .refused(.idempotencyMismatch) }
         return replay
     }
 
     private func webhook(_ id: WebhookID, of project: ProjectID) throws(CommandError) -> Webhook {
         guard let webhook = try ledger.existing(project).webhook(id) else {
-            throw .refused(.webhookUnknown(id))
+            throw .refused(.webhook(.unknown(id)))
         }
         return webhook
     }

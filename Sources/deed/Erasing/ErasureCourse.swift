@@ -83,7 +83,7 @@ struct ErasureCourse {
 
     private mutating func tell(_ error: CommandError, _ line: Line) throws(CommandEnd) {
         switch error {
-        case .refused(.alreadyErased): tell(line, "erased already")
+        case .refused(.erasure(.erasedAlready)): tell(line, "erased already")
         case .refused(let refusal):
             refused += 1
             tell(line, refusal.code)

@@ -142,7 +142,7 @@ extension StoreReport.Item {
             [
                 "notification": .string(head.id), "type": .string(head.type),
                 "subtype": .optional(head.subtype), "environment": .string(environment.rawValue),
-                "outcome": .string(Refusal.purchaseErased.code),
+                "outcome": .string(Refusal.erasure(.purchaseErased).code),
             ]
         case .notification(.queued(let id)):
             ["intake": .string(id.text), "outcome": "queued"]
@@ -175,7 +175,7 @@ extension StoreReport.Item {
         case .notification(.kept(let head, _, let isNew)):
             "\(head.id)   \([head.type, head.subtype].compactMap(\.self).joined(separator: " "))   "
                 + (isNew ? "recorded" : "already_known")
-        case .notification(.erased(let head, _)): "\(head.id)   \(Refusal.purchaseErased.code)"
+        case .notification(.erased(let head, _)): "\(head.id)   \(Refusal.erasure(.purchaseErased).code)"
         case .notification(.queued(let id)): "queued; see: deed intake show \(id)"
         }
     }

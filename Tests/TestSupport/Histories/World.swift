@@ -80,7 +80,7 @@ package struct World {
 
     /// Moves the purchase from its holder, like an admin.
     package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
-        guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
+        guard let holder = holders[purchase] else { throw .move(.unknown(purchase)) }
         let wish = MovePurchase(
             purchase, from: holder, to: customer, cause: .admin(id("asked"), ticket: nil),
             catalog: project.catalog)
@@ -89,7 +89,7 @@ package struct World {
 
     /// Undoes the move that brought the purchase to its holder.
     package mutating func moveBack(_ purchase: PurchaseID) throws(Refusal) {
-        guard let holder = holders[purchase] else { throw .purchaseUnknown(purchase) }
+        guard let holder = holders[purchase] else { throw .move(.unknown(purchase)) }
         let wish = try MovePurchase.undoing(
             purchase, heldBy: Holder(holder, customer(holder)), reason: id("undone"), ticket: nil,
             catalog: project.catalog)
