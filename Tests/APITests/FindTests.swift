@@ -20,16 +20,6 @@ extension Stage {
     static let questions = [
         "GET /v1/customers/{customer}/explain": ["entitlement=pro"], "GET /v1/find": ["q=u1"],
     ]
-    /// The calls that support staff may make.
-    static let supported: Set = [
-        "POST /v1/customers/{customer}/grants", "DELETE /v1/customers/{customer}/grants/{grant}",
-        "PATCH /v1/customers/{customer}/grants/{grant}",
-        "POST /v1/customers/{customer}/notes", "DELETE /v1/customers/{customer}/notes/{note}",
-        "POST /v1/customers/{customer}/purchases/{purchase}/transfer",
-        "POST /v1/customers/{customer}/purchases/{purchase}/undo_transfer",
-        "GET /v1/unclaimed/{purchase}", "POST /v1/unclaimed/{purchase}/attach",
-        "POST /v1/customers/{customer}/orders/{order}/close",
-    ]
     /// Calls that name the environment in their body.
     static let namingInBody = ["POST /v1/entitlements/query", "POST /v1/find"]
 }

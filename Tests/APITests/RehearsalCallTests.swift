@@ -8,88 +8,52 @@ import Testing
 
 @Suite("Writes that are rehearsed, or bound to versions of customers")
 struct RehearsalCallTests {
-    private let front: Storefront
+    private let stage: Stage
+    private var front: Storefront { stage.front }
 
+    /// Also gives something to the customers to whom purchases go.
     init() throws {
-        front = try Storefront()
-        #expect(front.submit(level("1"), coins("2")).status == 200)
-        #expect(front.submit(month("3"), for: "u2").status == 200)
-        #expect(give("season", to: "u1", "first").status == 201)
-    }
-
-    private func level(_ name: String) -> Sale {
-        Sale(name, "level2", .nonConsumable, at: front.daysAgo(2))
-    }
-
-    private func coins(_ name: String) -> Sale {
-        Sale(name, "coins.100", .consumable, at: front.daysAgo(2))
-    }
-
-    private func month(_ name: String) -> Sale {
-        Sale(
-            name, "pro.month", .autoRenewable, at: front.daysAgo(2), until: front.daysAgo(-28))
-    }
-
-    private func give(_ entitlement: String, to customer: String, _ key: String) -> Reply {
-        front.send(
-            "POST", "/v1/customers/\(customer)/grants",
-            #"{"entitlement":"\#(entitlement)","for":"P30D","reason":"r"}"#, key: front.admin,
-            idempotencyKey: key)
-    }
-
-    private func grant() throws -> String {
-        try #require(try give("season", to: "u1", "first").json["grant"]?["id"]?.string)
+        stage = try Stage(in: .production)
+        let month = Sale(
+            "3", "pro.month", .autoRenewable, at: front.daysAgo(2), until: front.daysAgo(-28))
+        #expect(front.submit(month, for: "u2").status == 200)
+        let level = Sale("4", "level2", .nonConsumable, at: front.daysAgo(2))
+        #expect(front.submit(level, for: "u3").status == 200)
     }
 
     /// A call that writes, and the customers concerned.
     private struct Deed {
         let method: String
-        let path: String
+        let target: String
         let body: String
         var customers = ["u1"]
+
+        /// Further deeds of one customer.
+        init(_ path: String, _ body: String) {
+            (method, target, self.body) = ("POST", "/v1/customers/u1/\(path)", body)
+        }
+
+        init(_ row: Stage.Row, of stage: Stage) {
+            (method, target, body) = (row.method, row.path(stage.names), row.wholeBody())
+            customers = row.rehearsed ?? []
+        }
     }
 
-    private func deeds() throws -> [Deed] {
-        let grant = try grant()
-        let unclaimed = front.store.notification(
-            "SUBSCRIBED", id: "n", at: front.daysAgo(0),
-            transaction: front.store.transaction(
-                month("9").with { $0.token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11" }))
-        #expect(front.notify(unclaimed).status == 200)
-        let why = #""reason":"r""#
-        return [
+    private var deeds: [Deed] {
+        Stage.writes.filter { $0.rehearsed != nil }.map { Deed($0, of: stage) } + [
             Deed(
-                method: "POST", path: "customers/u1/grants",
-                body: #"{"entitlement":"pro","for":"P30D",\#(why)}"#),
-            Deed(
-                method: "PATCH", path: "customers/u1/grants/\(grant)",
-                body: #"{"for":"P60D",\#(why)}"#),
-            Deed(method: "DELETE", path: "customers/u1/grants/\(grant)", body: "{\(why)}"),
-            Deed(
-                method: "POST", path: "customers/u1/balances/coins/adjust",
-                body: #"{"amount":-30,\#(why)}"#),
-            Deed(
-                method: "POST", path: "customers/u1/balances/coins/spend",
-                body: #"{"amount":5}"#),
-            Deed(
-                method: "POST", path: "customers/u1/grants",
-                body: #"{"entitlement":"pro","start":"after_current","for":"P7D",\#(why)}"#),
-            Deed(
-                method: "POST", path: "customers/u1/purchases/apple:2/block",
-                body: "{\(why)}"),
-            Deed(
-                method: "POST", path: "customers/u1/purchases/apple:2/unblock",
-                body: "{\(why)}"),
-            Deed(
-                method: "POST", path: "customers/u1/purchases/apple:1/transfer",
-                body: #"{"to":"u2",\#(why)}"#, customers: ["u1", "u2"]),
-            Deed(
-                method: "POST", path: "customers/u2/purchases/apple:1/undo_transfer",
-                body: "{\(why)}", customers: ["u2", "u1"]),
-            Deed(
-                method: "POST", path: "unclaimed/apple:9/attach",
-                body: #"{"customer":"u1",\#(why)}"#),
+                "grants",
+                #"{"entitlement":"pro","start":"after_current","for":"P7D","reason":"r"}"#),
+            Deed("balances/coins/adjust", #"{"amount":-30,"reason":"r"}"#),
+            Deed("purchases/apple:2/block", #"{"reason":"r"}"#),
+            Deed("purchases/apple:2/unblock", #"{"reason":"r"}"#),
         ]
+    }
+
+    /// What a rehearsal says about customers in production. A merge also concerns the sandbox.
+    private func sides(_ rehearsed: Reply) throws -> [JSON] {
+        try #require(try rehearsed.json["customers"]?.array, "\(rehearsed.text)")
+            .filter { $0["environment"] == "production" }
     }
 
     /// What reads answer about a customer, without the id of a rehearsal's grant, which has none yet.
@@ -109,28 +73,27 @@ struct RehearsalCallTests {
 
     @Test("What a rehearsal says is what reads answer before the deed and after it")
     func same() throws {
-        for deed in try deeds() {
-            let target = "/v1/\(deed.path)"
+        for deed in deeds {
             let before = try front.service.eventCount()
             let rehearsed = front.send(
-                deed.method, target + "?dry_run=1", deed.body, key: front.admin,
+                deed.method, deed.target + "?dry_run=1", deed.body, key: front.admin,
                 idempotencyKey: "kept free")
-            #expect(rehearsed.status == 200, "\(deed.path): \(rehearsed.text)")
-            #expect(try front.service.eventCount() == before, "\(deed.path)")
+            #expect(rehearsed.status == 200, "\(deed.target): \(rehearsed.text)")
+            #expect(try front.service.eventCount() == before, "\(deed.target)")
             #expect(try rehearsed.json["dry_run"]?.bool == true)
-            let sides = try #require(try rehearsed.json["customers"]?.array)
+            let sides = try sides(rehearsed)
             #expect(sides.compactMap { $0["customer"]?.string } == deed.customers)
             for (side, customer) in zip(sides, deed.customers) {
                 #expect(
                     unnamed(side["before"]?.text ?? "") == (try answers(of: customer)),
-                    "\(deed.path)")
+                    "\(deed.target)")
             }
-            let done = front.send(deed.method, target, deed.body, key: front.admin)
-            #expect(done.status < 300, "\(deed.path): \(done.text)")
+            let done = front.send(deed.method, deed.target, deed.body, key: front.admin)
+            #expect(done.status < 300, "\(deed.target): \(done.text)")
             for (side, customer) in zip(sides, deed.customers) {
                 #expect(
                     unnamed(side["after"]?.text ?? "") == (try answers(of: customer)),
-                    "\(deed.path)")
+                    "\(deed.target)")
             }
         }
     }
@@ -156,11 +119,10 @@ struct RehearsalCallTests {
     @Test(
         "A version that is not the customer's any more refuses the deed, and tells the present one")
     func versions() throws {
-        for (number, deed) in try deeds().enumerated() {
-            let target = "/v1/\(deed.path)"
+        for (number, deed) in deeds.enumerated() {
             let rehearsed = front.send(
-                deed.method, target + "?dry_run=1", deed.body, key: front.admin)
-            let sides = try #require(try rehearsed.json["customers"]?.array, "\(rehearsed.text)")
+                deed.method, deed.target + "?dry_run=1", deed.body, key: front.admin)
+            let sides = try sides(rehearsed)
             let versions = sides.compactMap { $0["version"]?.integer }
             for place in versions.indices {
                 var others = versions
@@ -168,8 +130,8 @@ struct RehearsalCallTests {
                 let text = others.map(String.init).joined(separator: ",")
                 for parameters in ["if_version=\(text)", "if_version=\(text)&dry_run=1"] {
                     let reply = front.send(
-                        deed.method, "\(target)?\(parameters)", deed.body, key: front.admin)
-                    #expect(reply.status == 409, "\(deed.path): \(reply.text)")
+                        deed.method, "\(deed.target)?\(parameters)", deed.body, key: front.admin)
+                    #expect(reply.status == 409, "\(deed.target): \(reply.text)")
                     #expect(reply.code == "customer_changed_meanwhile")
                     #expect(try reply.json["version"]?.integer == versions[place])
                     #expect(try reply.json["customer"]?.string == deed.customers[place])
@@ -177,12 +139,12 @@ struct RehearsalCallTests {
             }
             let text = versions.map(String.init).joined(separator: ",")
             let done = front.send(
-                deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
+                deed.method, "\(deed.target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "deed \(number)")
-            #expect(done.status < 300, "\(deed.path): \(done.text)")
+            #expect(done.status < 300, "\(deed.target): \(done.text)")
             // The same call is the same request, although the customer's version has changed.
             let again = front.send(
-                deed.method, "\(target)?if_version=\(text)", deed.body, key: front.admin,
+                deed.method, "\(deed.target)?if_version=\(text)", deed.body, key: front.admin,
                 idempotencyKey: "deed \(number)")
             #expect(again.text == done.text)
         }

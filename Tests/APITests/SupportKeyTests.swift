@@ -71,25 +71,26 @@ struct SupportKeyTests {
         #expect(give(entitlement, rest, to: "u2", key: front.admin).status == 201)
     }
 
-    @Test("Without a limit it grants, changes and revokes nothing")
-    func unlimited() throws {
-        let given = try grant(of: give("pro", #""for":"P1D""#, key: front.admin))
-        let cleared = #"{"support_limits":{"pro":null,"*":null}}"#
-        #expect(front.send("PATCH", "/v1/settings", cleared, key: front.admin).status == 200)
-        let before = try front.events()
-        let path = "/v1/customers/u1/grants/\(given)"
-        let replies = [
-            give("pro", #""for":"PT1S""#),
-            front.send(
-                "PATCH", path, #"{"for":"PT2H","reason":"r","ticket":"T-1"}"#, key: support),
-            front.send("DELETE", path, #"{"reason":"r","ticket":"T-1"}"#, key: support),
-        ]
-        for reply in replies {
-            #expect(reply.status == 403 && reply.code == "support_limit", "\(reply.text)")
-            #expect(try reply.json["until"]?.isNull == true)
-            #expect(try reply.json["limit"]?.isNull == true)
+    @Test(
+        "Without a limit, or beyond it, it grants, changes and revokes nothing",
+        arguments: [nil, "PT1H"] as [String?])
+    func limited(_ limit: String?) throws {
+        let stage = try Stage(in: .production)
+        let front = stage.front
+        let desk = try front.service.key(.support)
+        let bound: JSON = limit.map(JSON.string) ?? .null
+        let until: JSON = limit == nil ? .null : "2026-11-20T20:21:00.000Z"
+        let limits: JSON = ["support_limits": ["*": bound]]
+        #expect(front.send("PATCH", "/v1/settings", limits.text, key: front.admin).status == 200)
+        let before = try front.service.eventCount()
+        for row in Stage.writes where row.isLimited {
+            let reply = stage.perform(row, ticket: "T-1", key: desk)
+            let told = "\(row.call): \(reply.text)"
+            #expect(reply.status == 403 && reply.code == "support_limit", "\(told)")
+            #expect(try reply.json["until"] == until, "\(told)")
+            #expect(try reply.json["limit"] == bound, "\(told)")
         }
-        #expect(try front.events() == before)
+        #expect(try front.service.eventCount() == before)
     }
 
     @Test("It leaves grants alone that go further than it may")
@@ -145,38 +146,22 @@ struct SupportKeyTests {
 
     @Test("Each act needs a ticket, named by its own code, and nothing is half done")
     func tickets() throws {
-        let given = try grant(of: give("pro", #""for":"P1D""#))
-        let sale = Sale("1", "level2", .nonConsumable, at: front.daysAgo(1))
-        #expect(front.submit(sale).status == 200)
-        let opened = front.send("POST", "/v1/customers/u1/orders", "{}")
-        let order = try #require(try opened.json["order"]?["id"]?.string)
-        _ = front.notify(
-            front.store.notification(
-                "ONE_TIME_CHARGE", id: "n1", at: front.daysAgo(0),
-                transaction: front.store.transaction(
-                    Sale("9", "level2", .nonConsumable, at: front.daysAgo(1)))))
-        let calls: [(String, String, String)] = [
-            ("POST", "customers/u1/grants", #""entitlement":"pro","for":"P1D","#),
-            ("PATCH", "customers/u1/grants/\(given)", #""for":"P2D","#),
-            ("DELETE", "customers/u1/grants/\(given)", ""),
-            ("POST", "customers/u1/purchases/apple:1/transfer", #""to":"u2","#),
-            ("POST", "customers/u2/purchases/apple:1/undo_transfer", ""),
-            ("POST", "unclaimed/apple:9/attach", #""customer":"u3","#),
-            ("POST", "customers/u1/orders/\(order)/close", #""because":"cancelled","#),
-        ]
-        let count = try front.service.eventCount()
-        for (method, path, rest) in calls {
-            let reply = front.send(method, "/v1/\(path)", #"{\#(rest)"reason":"r"}"#, key: support)
-            #expect(reply.status == 400 && reply.code == "ticket_missing", "\(method) \(path)")
+        let stage = try Stage(in: .production)
+        let service = stage.front.service
+        let desk = try service.key(.support, name: "Ann's desk")
+        let writes = Stage.writes.filter(\.isForSupport)
+        let count = try service.eventCount()
+        for row in writes {
+            let reply = stage.perform(row, ticket: nil, key: desk)
+            #expect(reply.status == 400 && reply.code == "ticket_missing", "\(row.call)")
             #expect(try reply.json["member"] == "ticket")
         }
-        #expect(try front.service.eventCount() == count)
-        for (method, path, rest) in calls {
-            let body = #"{\#(rest)"reason":"r","ticket":"T-1"}"#
-            let reply = front.send(method, "/v1/\(path)", body, key: support)
-            #expect((200..<300).contains(reply.status), "\(method) \(path): \(reply.text)")
+        #expect(try service.eventCount() == count)
+        for row in writes {
+            let reply = stage.perform(row, ticket: "T-1", key: desk)
+            #expect((200..<300).contains(reply.status), "\(row.call): \(reply.text)")
         }
-        let events = front.send("GET", "/v1/customers/u3/events", key: front.admin)
+        let events = service.send("GET", "/v1/customers/u3/events", key: stage.front.admin)
         #expect(try events.json["events"]?.array?.last?["actor_name"] == "Ann's desk")
     }
 

@@ -5,7 +5,7 @@ extension Stage {
     static let webhooks: [Row] = {
         let one = "/v1/webhooks/{webhook}"
         func row(_ call: String, _ body: String = "") -> Row {
-            Row(call: call, role: .admin, arguments: ["wh_1"], body: body, elsewhere: 404)
+            Row(call: call, role: .admin, body: body, elsewhere: 404)
         }
         let range = #"{"since":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z"}"#
         return [

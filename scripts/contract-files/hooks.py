@@ -20,6 +20,34 @@ def is_long(duration):
     return isinstance(duration, str) and re.fullmatch(r"P[0-9]{1,2}D|PT[0-9]{1,3}[HMS]", duration) is None
 
 
+def resolved(schema, document):
+    while "$ref" in schema:
+        found = document
+        for name in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[name]
+        schema = found
+    return schema
+
+
+def is_duration(schema, document):
+    schema = resolved(schema, document)
+    pattern = document["components"]["schemas"]["Duration"]["pattern"]
+    return schema.get("pattern") == pattern or any(is_duration(one, document) for one in schema.get("oneOf", []))
+
+
+def shorten(case, query, body):
+    """Most durations have a limit, which their pattern cannot express."""
+    call, document = case.operation.definition.raw, case.operation.schema.raw_schema
+    parameters = [resolved(one, document) for one in call.get("parameters", [])]
+    members = call.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    for values, schemas in (
+            (query, {one["name"]: one["schema"] for one in parameters if one["in"] == "query"}),
+            (body or {}, resolved(members, document).get("properties", {}))):
+        for name in values:
+            if is_long(values[name]) and is_duration(schemas.get(name, {}), document):
+                values[name] = SHORT
+
+
 def whole(value):
     """JSON Schema accepts 1.0 as a whole number, and Deed does not."""
     if isinstance(value, float) and value.is_integer():
@@ -47,6 +75,7 @@ def before_call(context, case, kwargs):
     if isinstance(query.get("if_version"), str):
         query.pop("if_version")
     body = case.body if isinstance(case.body, dict) else None
+    shorten(case, query, body)
     if body is not None:
         body = case.body = whole(body)
         if body.get("environment"):
@@ -54,9 +83,6 @@ def before_call(context, case, kwargs):
         # A pattern cannot demand a visible character.
         if isinstance(body.get("reason"), str) and not body["reason"].strip():
             body["reason"] = "outage"
-        for name in ("lifetime", "cool_down", "order_lifetime", "for"):
-            if is_long(body.get(name)):
-                body[name] = SHORT
         operation = case.operation.definition.raw.get("operationId")
         if operation == "mergeCustomer":
             into_another(body, case.path_parameters)
@@ -64,8 +90,6 @@ def before_call(context, case, kwargs):
         if mend:
             mend(body, query)
     else:
-        if is_long(query.get("lifetime")):
-            query["lifetime"] = SHORT
         if case.operation.definition.raw.get("operationId") in ("revokeGrant", "removeNote"):
             query.setdefault("reason", "wrong account")
         if query.get("product"):
