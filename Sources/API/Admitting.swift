@@ -2,8 +2,7 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// Decides from a request's head whether to receive the body. The body is received only if the caller may make the
-    /// call.
+    /// Decides from a request's head whether to receive its body. Only a caller who may make the call may send a body.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()
         let found: ServedRoute

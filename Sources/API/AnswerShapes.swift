@@ -26,7 +26,7 @@ extension Response {
     /// any moment. `private`, because an answer for one key may be off limits to another.
     static let askAgain = Header(.caching, "private, no-cache")
 
-    /// A JSON answer, with the log position up to which it is current.
+    /// Returns a JSON answer, with the log position up to which it is current.
     static func json(
         _ body: JSON, status: Int = 200, position: Position? = nil
     ) -> Response {
@@ -37,7 +37,7 @@ extension Response {
 }
 
 extension JSON {
-    /// An answer about a customer: its subject, the log position up to which it is current, and the content.
+    /// Returns an answer about a customer: its subject, the log position up to which it is current, and the content.
     static func answer(about stream: Stream, at position: Position? = nil, _ rest: JSON) -> JSON {
         let head: JSON = [
             "customer": .string(stream.customer.text),
@@ -60,7 +60,7 @@ extension JSONMembers {
     }
 }
 
-/// An entitlement in an answer. An entitlement that was never held appears as inactive.
+/// An entitlement in an answer. An entitlement that the customer never held appears as inactive.
 extension Entitlement? {
     func members(of stream: Stream) -> JSONObject {
         var object = JSONObject(capacity: 14)
@@ -116,7 +116,7 @@ extension GrantAnswer {
             .with("detail", sentenceOfNoChange.map(JSON.string))
     }
 
-    /// Why the grant makes no difference; `nil` if it does.
+    /// Why the grant changes nothing; `nil` if it changes something.
     package var sentenceOfNoChange: String? {
         guard let source = givenAnyway else { return nil }
         let origin =
@@ -132,7 +132,7 @@ extension GrantAnswer {
 }
 
 extension EventsAnswer {
-    /// `GET /v1/customers/{c}/events`
+    /// The answer to `GET /v1/customers/{c}/events`.
     package var json: JSON { json(hidesPrices: false) }
 
     func json(hidesPrices: Bool) -> JSON {
@@ -148,7 +148,7 @@ extension EventsAnswer {
 extension LogEntry {
     func json(_ names: [Actor: String], hidesPrices: Bool) -> JSON {
         if isErased { return members(names, .null).with("erased", true) }
-        // Deed wrote the payload, so it should parse. If it does not, it is shown as text.
+        // Deed wrote the payload, so it should parse. An invalid payload is shown as text.
         return members(
             names,
             hidesPrices

@@ -6,7 +6,7 @@ package import JSON
 package import Service
 import Threading
 
-/// A person who makes calls with a role. Deed treats the calls like those of a key with that role.
+/// A person who makes calls with a role. The calls have the rights of a key with that role.
 package struct PersonCaller: Hashable, Sendable {
     package let person: PersonID
     package let project: ProjectID
@@ -48,8 +48,8 @@ package struct InnerCall: Sendable {
     }
 }
 
-/// Makes the `/v1` calls of people who are signed in, and some calls that only pages need. Pages show the calls'
-/// answers, so the two always agree.
+/// The `/v1` calls of people who are signed in, and some calls that only pages need. Pages show the calls' answers, so
+/// pages and API always agree.
 package struct InnerCalls: Sendable {
     private let routes: RouteTable<Route>
     private let ledger: any EventLog
@@ -91,7 +91,7 @@ package struct InnerCalls: Sendable {
         }
     }
 
-    /// The bytes of an answer that is a file.
+    /// Makes the call and returns the bytes of its answer, which is a file.
     package func file(
         _ call: InnerCall, by caller: PersonCaller
     ) throws(Problem) -> [UInt8] {
@@ -120,7 +120,6 @@ package struct InnerCalls: Sendable {
         }
     }
 
-    /// Whether the role may make the call.
     package func allows(_ method: String, _ path: String, to role: Role) -> Bool {
         let found = try? find(Request(method: method, path: path))
         return found?.route.roles?.contains(role) ?? false
@@ -151,7 +150,7 @@ package struct InnerCalls: Sendable {
 }
 
 extension Reaction {
-    /// The final response. Blocks this thread until the response is available.
+    /// Returns the final response. Blocks this thread until the response is available.
     fileprivate func awaited(_ ledger: any EventLog) throws(Problem) -> Response {
         var reaction = self
         while true {

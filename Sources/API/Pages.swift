@@ -3,7 +3,7 @@ package import Feed
 package import HTTPServer
 package import Service
 
-/// Pages for people under one prefix, with their own wording for refusals. Each page checks for itself who may see it.
+/// The web pages under one prefix, with their own wording for refusals. Each page checks who may see it.
 package struct PageSurface: Sendable {
     let prefix: String
     let refusal: @Sendable (Problem) -> Response
@@ -35,7 +35,7 @@ package struct PageRoute: Sendable {
     let room: @Sendable (Visit) -> Room
     let answer: @Sendable (Visit) -> Response
 
-    /// `room` chooses the room whose workers the visitor shares.
+    /// Creates a route. `room` chooses the room in which the visitor waits.
     package init(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         room: @escaping @Sendable (Visit) -> Room,
@@ -83,17 +83,17 @@ package struct Visit: Sendable {
     /// The path and the query.
     package var place: String { query.isEmpty ? path : "\(path)?\(query)" }
 
-    /// The value of one of the headers that pages read.
+    /// Returns the value of one of the headers that pages read.
     package func header(_ name: StaticString) -> String? { lines["\(name)"] }
 
-    /// The cookie's value; `nil` if the cookie is missing or occurs more than once.
+    /// Returns the cookie's value, or `nil` if the cookie is missing or occurs more than once.
     package func cookie(_ name: String) -> String? {
         header("Cookie").flatMap { cookieValue(name, in: $0) }
     }
 }
 
 extension Router {
-    /// Serves the calls at the API's address, and pages for people.
+    /// Creates a server for the calls at the API's address, and for pages.
     package convenience init(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, feed: Feed,
         keys: KeyRing, operations: Operations, pages: PageSurface? = nil
@@ -104,7 +104,7 @@ extension Router {
             useCases, keys: keys, operations.metrics, operations.log)
     }
 
-    /// Serves only pages, at a separate address.
+    /// Creates a server for pages only, at a separate address.
     package convenience init(
         pages: PageSurface, _ useCases: UseCases, keys: KeyRing, operations: Operations
     ) {

@@ -9,7 +9,7 @@ package struct Problem: Error, Sendable {
     package let code: String
     /// What happened and what to do.
     package let detail: String
-    /// The refusal behind the problem, for readers with their own words for its remedy.
+    /// The refusal that caused the problem, for readers with their own words for its remedy.
     package private(set) var refusal: Refusal?
     /// Whether the same request may succeed later.
     var isRetryable = false
@@ -36,7 +36,7 @@ package struct Problem: Error, Sendable {
         return body.with("member", member.map(JSON.string)).followed(by: .object(extensions))
     }
 
-    /// The sentences about each error in a text with its place, if the problem lists them.
+    /// Sentences about each error in a text and its place, if the problem lists errors.
     package var errors: [String] {
         (extensions["errors"]?.array ?? []).map { error in
             let parts = [error["path"]?.string ?? "", error["detail"]?.string ?? ""]
@@ -66,7 +66,7 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
-    /// A member, parameter or part of the path is unacceptable.
+    /// Returns the problem for an unacceptable member, parameter or part of the path.
     static func invalid(_ member: String, _ detail: String) -> Problem {
         Problem(status: 400, code: "invalid_member", detail: detail, member: member)
     }
@@ -78,9 +78,9 @@ extension Problem {
                 + "fewer customers in one call.")
     }
 
-    /// The call does not know a member or parameter. `kind` says which of the two it is.
+    /// Returns the problem for an unknown member or parameter. `kind` says which of the two it is.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Shortened, so that a long request does not get an equally long answer.
+        // Shortened, so that a long name does not cause an equally long answer.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -133,7 +133,7 @@ extension Problem {
             "This key belongs to no project, or was revoked; create a key with: deed key create",
         headers: [Header(.authentication, "Bearer error=\"invalid_token\"")])
 
-    /// The call is for other roles. `needed` starts with the role that has the fewest permissions.
+    /// Returns the problem for a key with another role. `needed` starts with the role that has the fewest permissions.
     static func wrongRole(needed: [Role], held: Role) -> Problem {
         let least = needed.first ?? .admin
         let others = least == .support ? " or \(Role.admin.rawValue)" : ""
@@ -151,14 +151,14 @@ extension Problem {
             member: "body")
     }
 
-    /// Senders without a known key have sent more requests than the service can process.
+    /// Returns the problem for senders without a known key who have sent more requests than the service can process.
     static func throttled(_ detail: String, after seconds: Int = 1) -> Problem {
         Problem(
             status: 429, code: "too_many_requests", detail: detail, isRetryable: true,
             headers: [Header(.retryAfter, String(seconds))])
     }
 
-    /// A temporary fault. The caller can try again.
+    /// Returns the problem for a temporary fault. The caller can try again.
     static func busy(_ detail: String, code: String = "busy") -> Problem {
         Problem(
             status: 503, code: code, detail: detail, isRetryable: true,
@@ -226,7 +226,7 @@ extension Problem {
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
-            // The caller must not learn which customer this is.
+            // The caller must not learn the customer's name.
             self = .busy(
                 "Database rows for this call differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "
@@ -255,7 +255,7 @@ extension Problem {
         }
     }
 
-    /// The problem with a request that does not reach a route.
+    /// Creates the problem for a request that does not reach a route.
     package init(_ refusal: ServerRefusal) {
         switch refusal {
         case .busy:
@@ -285,7 +285,7 @@ func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(Probl
     try rethrowing(as: Problem.init, answer)
 }
 
-/// The use case's answer. If the use case fails, throws the problem.
+/// Returns the use case's answer. Throws the problem if the use case fails.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(Problem) -> Answer {

@@ -24,7 +24,7 @@ final class Route: Sendable {
         case keys([Role], Work)
     }
 
-    /// What it costs to answer a call.
+    /// The resources that a call needs.
     enum Cost: Sendable {
         /// The call needs only its body and data in memory. If the key is in memory as well, the connection's own
         /// thread starts the call.
@@ -35,7 +35,7 @@ final class Route: Sendable {
         case evidence
     }
     typealias Work = @Sendable (Call) throws(Problem) -> Reaction
-    /// Decides in which room a call without a key waits, and how the call continues.
+    /// Chooses the room in which a call without a key waits, and how the call continues.
     typealias Receive = @Sendable (OpenCall) throws(Problem) -> (Room, Reaction)
 
     let method: String
@@ -46,7 +46,7 @@ final class Route: Sendable {
     let parameters: [String]
     /// The headers that the call reads. All others are ignored.
     let headers: [RequestHeader]
-    /// Further headers that a call without a key reads.
+    /// Additional headers that a call without a key reads.
     let lines: [StaticString]
     /// The maximum size of the call's body.
     let bodyLimit: Int
@@ -54,7 +54,7 @@ final class Route: Sendable {
     let cost: Cost
     let subject: Subject
 
-    /// A call for keys with a permission. Unless stated otherwise, a write may be repeated.
+    /// Creates a call for keys with a permission. Unless stated otherwise, a write may be repeated.
     init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
@@ -74,7 +74,7 @@ final class Route: Sendable {
         }
     }
 
-    /// A call that anyone may make.
+    /// Creates a call that anyone may make.
     init(
         _ method: String, _ pattern: String, parameters: [String] = [],
         bodyLimit: Int = Router.bodyLimit, _ cost: Cost, lines: [StaticString] = [],
@@ -91,7 +91,7 @@ final class Route: Sendable {
         callers = .anyone(receive)
     }
 
-    /// A file that anyone may fetch. Its content does not change while the process runs.
+    /// Returns a route to a file that anyone may fetch. The content does not change while the process runs.
     static func file(_ pattern: String, type: String, _ content: LastingBody) -> Route {
         let file = Response(
             status: 200, headers: [Header(.contentType, type), Response.askAgain], body: content)
@@ -144,13 +144,13 @@ package struct RouteOutline: Sendable {
 extension Role {
     /// Roles that have the permission, starting with the fewest permissions.
     fileprivate static func all(with permission: Permission) -> [Role] {
-        // In order of declaration, no role has fewer permissions than the previous one.
+        // Roles are declared in order of increasing permissions.
         allCases.filter { $0.permissions.contains(permission) }
     }
 }
 
 extension Route.Access {
-    /// The access that a key grants. Throws if the key has expired or its role is not permitted.
+    /// Determines the access that a key grants. Throws if the key has expired or its role is not permitted.
     init(_ key: LiveKey, _ roles: [Role], by ring: KeyRing) throws(Problem) {
         // The clock is read only for keys that expire.
         if key.limits.expires != nil, key.limits.hasExpired(at: ring.now) {

@@ -4,8 +4,7 @@ import Service
 package import Telemetry
 import Threading
 
-/// Finds the answer to a request: determines the surface, route, method, key and role, and then has the route do its
-/// work.
+/// The dispatcher of requests. It determines the surface, route, method, key and role, and then calls the route.
 package final class Router: Sendable {
     /// The maximum body size of an ordinary call.
     package static let bodyLimit = 64 << 10
@@ -94,7 +93,7 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // A commit waits for announced work, and strangers' requests rarely lead to a commit.
+            // A commit waits for announced work. Strangers' requests rarely lead to a commit.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -113,7 +112,7 @@ package final class Router: Sendable {
         }
     }
 
-    /// The answer to a request that the server refuses before it reaches a route.
+    /// Returns the answer to a request that the server refuses before it reaches a route.
     package func refuse(_ refusal: ServerRefusal, at path: String) -> Response {
         surfaces.refusal(Problem(refusal), at: path)
     }
@@ -136,7 +135,7 @@ package final class Router: Sendable {
 }
 
 extension Server {
-    /// Serves the router's answers.
+    /// Creates a server for the router's answers.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics, _ router: Router
     ) throws(ServerError) {
@@ -167,7 +166,7 @@ final class ServedRoute: Sendable {
         self.measures = measures
     }
 
-    /// A call's final response, in its surface's wording.
+    /// Returns a call's final response, in its surface's wording.
     func end(_ result: consuming Result<Response, Problem>, since started: Int64) -> Response {
         switch consume result {
         case .success(let response): measures.record(response, since: started)
@@ -176,7 +175,7 @@ final class ServedRoute: Sendable {
     }
 }
 
-/// A request detached from its connection, before the check of its key.
+/// A request that is detached from its connection, and whose key is still to be checked.
 struct CallDraft: Sendable {
     let arguments: [String]?
     let query: String?
@@ -244,12 +243,13 @@ extension Call {
 }
 
 extension Request {
-    /// The header's value, if the route reads that header.
+    /// Returns the header's value if the route reads the header.
     func single(_ header: RequestHeader, for route: Route) throws(Problem) -> String? {
         route.headers.contains(header) ? try single(header.name) : nil
     }
 
-    /// The header's only value. Throws if the header occurs twice, because using the wrong value could lose a write.
+    /// Returns the header's only value. Throws if the header occurs twice, because using the wrong value could lose a
+    /// write.
     func single(_ name: StaticString) throws(Problem) -> String? {
         do throws(HeaderError) {
             return try header(name)
@@ -263,10 +263,10 @@ extension Request {
     }
 }
 
-/// Routes by path. A search takes time in proportion to the path, not to the number of routes.
+/// The routes by path. The time of a search depends on the length of the path, not on the number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// The literal parts. They are so few that comparing them is faster than a dictionary lookup.
+        /// The literal parts. Comparing these few texts is faster than a dictionary lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// The node for a pattern that matches the rest of the path.
@@ -279,7 +279,7 @@ struct RouteTable<Found: Sendable>: Sendable {
     /// The result of following a path.
     struct Place {
         let ends: [(method: String, found: Found)]
-        /// The arguments in the path; `nil` if one is not validly encoded.
+        /// The arguments in the path; `nil` if an argument is not validly encoded.
         let arguments: [String]?
     }
 
@@ -321,7 +321,7 @@ struct RouteTable<Found: Sendable>: Sendable {
         return Place(ends: nodes[end].ends, arguments: arguments)
     }
 
-    /// Follows the path from `start` and a node. Arguments are collected on the way back, last one first, because only
+    /// Follows the path from `start` and a node. Collects the arguments on the way back, last one first, because only
     /// then is it clear which parts are arguments.
     private func walk(
         _ path: Span<UInt8>, from start: Int, at node: Int, _ arguments: inout [String]?

@@ -1,9 +1,9 @@
 import HTTPServer
 
-/// The API under one prefix: how calls carry their key, which calls exist, and how refusals look.
+/// The API under one prefix: the place of the key, the calls, and the wording of refusals.
 ///
-/// Any other interface to Deed, such as web pages or the calls of another service, would be another surface over the
-/// same use cases.
+/// Another interface to Deed, such as web pages or another service's calls, would be another surface over the same use
+/// cases.
 struct Surface: Sendable {
     /// The path prefix, such as `/v1`; empty for the root.
     let prefix: String
@@ -23,7 +23,7 @@ struct Surface: Sendable {
 }
 
 extension [Surface] {
-    /// The problem in the wording of the path's surface. The longest matching prefix wins.
+    /// Returns the problem in the wording of the path's surface. The longest matching prefix wins.
     func refusal(_ problem: Problem, at path: String) -> Response {
         let surface = filter { $0.holds(path) }.max { $0.prefix.utf8.count < $1.prefix.utf8.count }
         return surface?.refusal(problem) ?? problem.document

@@ -2,8 +2,8 @@ import Answers
 import Feed
 import Service
 
-/// The dependencies of the `/v1` routes. A folder with routes for several subjects lists its own
-/// routes, as in `Customers/CustomerRoutes.swift`.
+/// The dependencies of the `/v1` routes. A folder with routes for several subjects has its own list of routes, as in
+/// `Customers/CustomerRoutes.swift`.
 struct V1 {
     let useCases: UseCases
     let reads: CustomerReads
@@ -30,7 +30,7 @@ struct V1 {
 }
 
 extension Surface {
-    /// Calls for back ends, support staff and stores.
+    /// Returns the surface for back ends, support staff and stores.
     static func v1(
         _ useCases: UseCases, _ reads: CustomerReads, _ submissions: Submissions, _ feed: Feed,
         _ keys: KeyRing, _ operations: Operations

@@ -8,9 +8,9 @@ typealias Give = @Sendable (Result<Response, Problem>) -> Void
 /// How a call continues.
 enum Reaction: Sendable {
     case answered(Result<Response, Problem>)
-    /// Another thread gives the answer once it is ready.
+    /// Another thread gives the answer later.
     case asking(_ begin: @Sendable (_ give: @escaping Give) -> Void)
-    /// A worker determines the next reaction, and may block meanwhile.
+    /// A worker determines the next reaction and may block.
     case waiting(@Sendable () throws(Problem) -> Reaction)
     case writing(Wish<Response>)
 }
@@ -32,15 +32,15 @@ extension Wish<Response>: Reacting {
 }
 
 extension Wish {
-    /// Turns the answer to the wish into a response.
+    /// Returns a wish whose answer `render` turns into a response.
     func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
         then { .answered($0.map(render)) }
     }
 }
 
 extension Wish<Response> {
-    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. `isPatient` says
-    /// whether this thread may block. If it may not, the reply moves to another thread.
+    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. If this thread may
+    /// block, `isPatient` is true. Otherwise the reply moves to another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
@@ -70,7 +70,7 @@ extension Reaction {
         }
     }
 
-    /// Carries out the reaction like a wish.
+    /// Performs the reaction like a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

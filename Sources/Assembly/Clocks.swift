@@ -7,8 +7,8 @@ package import Service
 package import Telemetry
 
 extension Database {
-    /// The clock for a command that uses this database. A test clock does not move while the
-    /// command runs. A command that changes something may use a test clock only if it `isForTests`.
+    /// Returns the clock for a command that uses this database. A test clock does not move while the command runs. A
+    /// command that changes something may use a test clock only if it `isForTests`.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }
@@ -18,13 +18,13 @@ extension Database {
         return { instant }
     }
 
-    /// The time of the database's test clock; `nil` if it has none.
+    /// Returns the time of the database's test clock, or `nil` if it has none.
     package func testClockInstant() throws(StartError) -> Instant? {
         try asking { () throws(LedgerError) in try TestClockTable(serviceConnection).read() }
     }
 
-    /// The test clock for `deed serve`, if the service uses one. Creates a missing test clock if
-    /// the command `mayMark` the database permanently.
+    /// Returns the test clock for `deed serve`, if the service uses one. Creates a missing test clock if the command
+    /// `mayMark` the database permanently.
     package func sharedClock(isForTests: Bool, mayMark: Bool, log: Log) throws(StartError)
         -> SharedClock?
     {
@@ -49,9 +49,9 @@ extension Database {
         return SharedClock(at: found, table)
     }
 
-    /// Gives the database a test clock, which only the database's owner can do. Databases with production customers
-    /// never get one, because the customers would lose what they have paid for or were given. Databases with
-    /// production store credentials never get one either, because a test clock would make the credentials unusable.
+    /// Gives the database a test clock, which only the database's owner can do. A database with production customers
+    /// never gets one, because the customers would lose what they have paid for or were given. A database with
+    /// production store credentials never gets one, because a test clock would make the credentials unusable.
     private func markForTests() throws(StartError) {
         do throws(LedgerError) {
             try TestClockTable(connection(role: nil)).mark(at: systemClock())
@@ -62,7 +62,7 @@ extension Database {
 }
 
 extension StartError {
-    /// Why a database cannot get a test clock; `nil` if the error has a different cause.
+    /// Creates the reason why a database cannot get a test clock; `nil` if the error has a different cause.
     fileprivate init?(markingFor error: LedgerError) {
         guard case .postgres(let reason) = error else { return nil }
         let sentence: String

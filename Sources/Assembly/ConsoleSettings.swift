@@ -3,7 +3,7 @@ import Console
 package import HTTPServer
 import Service
 
-/// Where the console is served, and how its connections are protected.
+/// The console's address, and the protection of its connections.
 package struct ConsoleSettings: Sendable {
     /// The server for the console alone; `nil` if the console shares the API's address.
     package internal(set) var server: ServerSettings?
@@ -12,8 +12,9 @@ package struct ConsoleSettings: Sendable {
     /// Whether people without a second factor see only the page that sets one up.
     package var requiresSecondFactor = false
 
-    /// `nil` if others could read passwords and cookies in transit. Without TLS, the address must be on loopback or
-    /// behind a trusted proxy. Behind a proxy, each request that bypasses it is refused. `shared` is the API's server.
+    /// Creates the settings; `nil` if others could read passwords and cookies in transit. Without TLS, the address must
+    /// be on loopback or behind a trusted proxy. Requests that bypass the proxy are refused. `shared` is the API's
+    /// server.
     package init?(apart server: ServerSettings?, sharing shared: ServerSettings) {
         let own = server ?? shared
         let isProtected = own.tls != nil || !own.trustedProxies.isEmpty
@@ -24,7 +25,6 @@ package struct ConsoleSettings: Sendable {
 }
 
 extension Parts {
-    /// The console's pages.
     package func console(
         _ operations: Operations, speaksTLS: Bool, requiresSecondFactor: Bool = false
     ) -> PageSurface {

@@ -55,7 +55,7 @@ package struct Database: Sendable {
     /// Records that a restore into the private database is complete.
     package func endRestoring() { if isPrivate { RestoreMark(in: dataFolder).remove() } }
 
-    /// Ends this process's use of the database. A private database stops with its last user.
+    /// Ends this process's use of the database. A private database stops when its last user leaves.
     package func leave() { privatePostgres?.leave() }
 
     package func connection(role: String?) -> ConnectionSettings {
@@ -67,7 +67,7 @@ package struct Database: Sendable {
         connection(role: LedgerSettings.serviceRole)
     }
 
-    /// The settings for a process that does one thing at a time.
+    /// Returns the settings for a process that does one thing at a time.
     package func modestSettings(clock: @escaping Clock) -> LedgerSettings {
         var settings = LedgerSettings(connection: serviceConnection, clock: clock)
         settings.machineClock = systemClock
@@ -78,8 +78,8 @@ package struct Database: Sendable {
         return settings
     }
 
-    /// Updates a private database's schema, because no administrator does it. An operator's database must
-    /// already be up to date. A service that is alone on the database also raises the log's format.
+    /// Updates a private database's schema, because it has no administrator. An operator's database must already be up
+    /// to date. A service that is alone on the database also raises the log's format.
     package func prepareSchema(
         for program: String, raisesFormat: Bool = false, log: Log = .silent
     ) throws(StartError) {
@@ -106,8 +106,8 @@ package struct Database: Sendable {
         }
     }
 
-    /// Logs how the schema and its rights differ from what this release creates. If the database
-    /// does not answer, other parts report that.
+    /// Logs how the schema and its rights differ from what this release creates. If the database does not answer, other
+    /// parts report the fault.
     package func tellDifferences(log: Log) {
         guard var connection = try? Connection.open(serviceConnection),
             let differences = try? connection.schemaDifferences()

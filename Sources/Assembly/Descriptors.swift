@@ -1,8 +1,8 @@
 import Glibc
 
-/// Raises this process's limit on file descriptors to the given number, or as far as the system allows,
-/// and returns the new limit. Shells and service managers often set it to 1,024, which is less than the
-/// number of connections to serve. Without a free descriptor, even the database is out of reach.
+/// Raises this process's limit on file descriptors to the given number, or as far as the system allows, and returns the
+/// new limit. Shells and service managers often set the limit to 1,024, which is less than the number of connections to
+/// serve. Without a free descriptor, the process cannot even reach the database.
 func allowDescriptors(_ wanted: Int) -> Int {
     var limit = rlimit()
     let resource = Int32(RLIMIT_NOFILE.rawValue)

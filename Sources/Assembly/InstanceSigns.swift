@@ -10,7 +10,7 @@ import Ledger
 import Service
 import Threading
 
-/// What an instance reports about itself.
+/// An instance's report about itself.
 struct InstanceSigns: Sendable {
     /// The maximum number of unreadable streams in the report.
     private static let streamLimit = 20
@@ -29,7 +29,7 @@ struct InstanceSigns: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// The names of noteworthy events since the last call.
+    /// Returns the names of noteworthy events since the last call.
     func news() -> [String] {
         let noted = parts.submissions.news.take()
         return noted.apps.map { NoteName.news(of: $0) }
@@ -38,7 +38,7 @@ struct InstanceSigns: Sendable {
             }
     }
 
-    /// The report. `obstacles` lists the same obstacles as `/readyz`, and is `nil` before the servers run.
+    /// Returns the report. `obstacles` lists the same obstacles as `/readyz`, and is `nil` before the servers run.
     func says(_ obstacles: [String]) -> JSON? {
         guard let servers = servers.change(wake: .none, { $0 }) else { return nil }
         let unread = parts.live.ledger.unreadStreams
@@ -67,7 +67,7 @@ struct InstanceSigns: Sendable {
         ]
     }
 
-    /// The address with the port that the server actually got.
+    /// Returns the address with the port that the server actually got.
     private static func address(_ listen: String, _ port: UInt16) -> String {
         let colon = listen.lastIndex(of: ":") ?? listen.endIndex
         return "\(listen[..<colon]):\(port)"

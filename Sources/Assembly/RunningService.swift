@@ -14,7 +14,7 @@ import Threading
 import Wording
 
 package struct RunningService: Sendable {
-    /// How long the drain may take, in milliseconds. After that, the process ends anyway.
+    /// The milliseconds that the drain may take. The process ends after that time in any case.
     private static let drainMilliseconds: Int64 = 10_000
 
     private let parts: Parts
@@ -26,7 +26,7 @@ package struct RunningService: Sendable {
     private let signs: InstanceSigns
     private let log: Log
 
-    /// `stop` is called when the service cannot continue. The caller must then stop the service.
+    /// Starts the service. Calls `stop` when the service cannot continue. The caller must then stop the service.
     package init(
         _ settings: ServiceSettings, _ database: Database, testClock: SharedClock?,
         _ outside: Outside, stop: @escaping @Sendable () -> Void
@@ -157,7 +157,7 @@ package struct RunningService: Sendable {
 }
 
 extension Parts {
-    /// All jobs of a service: the given jobs, and the jobs that only need the parts.
+    /// Returns all jobs of a service: the given jobs, and jobs that need only the parts.
     fileprivate func runner(of jobs: [Job], _ outside: Outside) -> Runner {
         let (ledger, ports) = (live.ledger, live.useCases.ports)
         let intake = IntakeJobs(submissions, log: outside.log, metrics: outside.metrics)
@@ -195,7 +195,7 @@ extension Operations {
 }
 
 extension ServiceSettings {
-    /// The job that reconciles every project; `nil` if this service does not reconcile.
+    /// Returns the job that reconciles every project, or `nil` if this service does not reconcile.
     fileprivate func nightly(_ parts: Parts, _ log: Log) -> Job? {
         let live = parts.live
         return reconcileAt.map { time in
@@ -205,7 +205,7 @@ extension ServiceSettings {
 }
 
 extension ServiceSettings {
-    /// The jobs that delete old data.
+    /// Returns the jobs that delete old data.
     fileprivate func forgetting(_ parts: Parts, _ outside: Outside) -> [Job] {
         forgetAfter.map { age in
             Forgetting(
@@ -224,7 +224,7 @@ extension SharedClock {
 }
 
 extension DatabaseWatch {
-    /// The obstacles to normal answers: one that the service itself reports, and those of the database.
+    /// Returns the obstacles to normal answers: one that the service itself reports, and those of the database.
     fileprivate func obstacles(beside own: String?) -> [Obstacle] {
         if let own { return [Obstacle(own)] }
         return (obstacle.map { [Obstacle($0)] } ?? [])

@@ -6,8 +6,9 @@ import JSON
 package import Ledger
 
 extension LogMemory {
-    /// Stores what was seen of each database's log in files, in a folder inside the data folder that services share.
-    /// Commands only read the files, which belong to the service user. Commands record nothing in the database either.
+    /// Stores in files what was seen of each database's log, in a folder inside the data folder that services share.
+    /// Commands only read the files, which belong to the service user. Commands do not record what they see in the
+    /// database either.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         var memory = LogMemory(
@@ -57,10 +58,10 @@ private struct SeenLogFile {
     private let folder: String
     private let root: Digest32
     private let path: String
-    /// The file for what was seen since the main file was last synced. A power failure may corrupt it.
+    /// The file that records what was seen since the main file was last synced. A power failure may corrupt it.
     private var recent: String { "\(path).recent" }
 
-    /// Databases whose identity is unknown share a file.
+    /// Names the file. Databases without a known identity share a file.
     init(folder: String, root: Digest32, of server: ServerIdentity?) {
         let place = server.map {
             "-\(SHA256.digest(Array("\($0.system) \($0.database)".utf8)).hex.prefix(16))"
@@ -96,12 +97,12 @@ private struct SeenLogFile {
         return attributes?[.modificationDate] as? Date
     }
 
-    /// Shows the services that share the folder that a process is working with the log. Uses the
-    /// lock file, because the age of the other files has a different meaning.
+    /// Marks the log as in use, for other services that share the folder. Touches the lock file, because the age of the
+    /// other files has a different meaning.
     func touch() { utimes("\(path).lock", nil) }
 
-    /// Removes the files of every other log if all of them are older than the instant. A process
-    /// that works with such a log has read its file, and writes it again.
+    /// Removes the files of each other log if all of them are older than the instant. A process that uses such a log
+    /// has read its files and will write them again.
     static func removeOld(in folder: String, except root: Digest32, before instant: Instant) -> Int
     {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -123,7 +124,7 @@ private struct SeenLogFile {
         return digits.count == nameLength && name.contains(".json")
     }
 
-    /// The file's content, merged with what has been seen since; `nil` if the file does not exist.
+    /// Returns the file's content, merged with what has been seen since, or `nil` if the file does not exist.
     func read() throws(LogMemory.NotRecalled) -> SeenLog? {
         guard var seen = try read(path) else { return nil }
         if let recent = try? read(recent) { seen.merge(recent) }
@@ -149,9 +150,9 @@ private struct SeenLogFile {
         return seen
     }
 
-    /// Merges what this process has seen into what others have stored. If the process is killed in
-    /// between, the files stay as they were. After a power failure, everything that was synced remains.
-    /// Other processes' records are overwritten only if they are unreadable and were given up.
+    /// Merges what this process has seen with what others have stored. If the process is killed during the merge, the
+    /// files stay unchanged. After a power failure, all synced data remains. Overwrites other processes' records only
+    /// if they are unreadable and were given up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
@@ -171,8 +172,7 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // The main file now contains everything. Without this removal, this file would stay if
-        // someone removed the main file.
+        // The main file now contains everything. This file would otherwise outlive a main file that someone removes.
         if care != .quick { unlink(recent) }
     }
 

@@ -20,8 +20,8 @@ package struct Settings: Sendable {
 
 /// The size and the addresses of a service.
 package struct ServiceSettings: Sendable {
-    /// The number of descriptors besides those for clients' connections and for the process's own
-    /// connections to the database.
+    /// The number of descriptors for everything except clients' connections and the process's connections to the
+    /// database.
     private static let otherDescriptors = 256
 
     package var server = ServerSettings()
@@ -44,7 +44,7 @@ package struct ServiceSettings: Sendable {
 
     package init() {}
 
-    /// The minimum age for deletion. Stores repeat what they have sent for up to 180 days.
+    /// The minimum age for deletion. Stores may repeat a message for up to 180 days.
     package static let shortestAge = CalendarDuration.days(200)
 
     /// Sets the age from a text. Returns false unless the text is `off` or a duration that is long enough.
@@ -68,7 +68,7 @@ package struct ServiceSettings: Sendable {
         return reconcileAt != nil
     }
 
-    /// Claims the addresses before anything is created. A service whose address another process uses cannot start.
+    /// Claims the addresses before anything is created. A service cannot start if another process uses its address.
     package mutating func claimAddresses() throws(StartError) {
         do throws(ServerError) {
             try server.claimAddress()

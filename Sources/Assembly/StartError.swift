@@ -2,15 +2,15 @@ import Core
 import Ledger
 import Postgres
 
-/// Why a service, or something else that a command needs, is unavailable.
+/// Why a service, or another resource that a command needs, is unavailable.
 package enum StartError: Error, Hashable, Sendable {
     /// Nothing is broken, but the action is not allowed.
     case refused(code: String, sentence: String)
     case fault(String)
 
-    /// The error for a URL that cannot refer to a PostgreSQL database; `nil` for any other URL.
-    /// libpq would take such a text as the name of a database, and would only report that the
-    /// database does not exist. The message omits the text, because it may contain a password.
+    /// Creates the error for a URL that cannot refer to a PostgreSQL database; `nil` for any other URL. libpq would
+    /// take such a text as a database's name, and would only report that the database does not exist. The message omits
+    /// the text, because it may contain a password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {

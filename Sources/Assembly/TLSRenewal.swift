@@ -7,8 +7,8 @@ import Jobs
 import Telemetry
 import Threading
 
-/// Reads the TLS files again when they change or when an operator asks for it, because certificates
-/// are renewed more often than services are restarted.
+/// A watcher that reads the TLS files again when they change or when an operator requests it, because certificates are
+/// renewed more often than services restart.
 final class TLSRenewal: Sendable {
     /// The properties that each check compares: the files' identities, times and sizes.
     private struct Stamp: Equatable {
@@ -38,7 +38,7 @@ final class TLSRenewal: Sendable {
     private let state: Monitor<State>
     private let servers = Monitor<Servers?>(nil)
 
-    /// `nil` without TLS.
+    /// Creates the watcher; `nil` without TLS.
     init?(_ settings: ServiceSettings, log: Log) {
         guard let files = settings.server.tls else { return nil }
         self.files = files
@@ -57,8 +57,8 @@ final class TLSRenewal: Sendable {
 
     func begin(_ servers: Servers) { self.servers.change { $0 = servers } }
 
-    /// Checks the files. Changed files may not be complete yet, so they are used only once two checks in a row find
-    /// them the same.
+    /// Checks the files. Changed files may be incomplete, so they are used only once two checks in a row find them the
+    /// same.
     private func look() {
         guard let servers = servers.change(wake: .none, { $0 }) else { return }
         let (stamp, asked) = (Stamp(files), hangups())

@@ -6,12 +6,12 @@ extension String {
         return reduce(0) { $0 + $1.columns }
     }
 
-    /// The text, padded with spaces to the given number of columns.
+    /// Returns the text, padded with spaces to the given number of columns.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    /// As much of the text as fits, with a mark at the end if the text was cut off.
+    /// Returns as much of the text as fits, with a mark at the end if the text was cut off.
     package func cut(to width: Int) -> String {
         if columns <= width { return self }
         var (text, taken) = ("", 0)

@@ -1,4 +1,4 @@
-/// A command, with everything that is needed to parse, run and explain it.
+/// A command, with everything needed to parse, run and explain it.
 package struct CommandSpec: Sendable {
     /// For example `["project", "create"]`.
     package let path: [String]
@@ -56,7 +56,7 @@ package struct Option: Sendable {
     /// The setting's former name. Its use is an error, and the message gives the current name.
     var formerly: String?
 
-    /// The name of the environment variable, such as `DEED_DATA_DIR`.
+    /// Returns the name of the environment variable, such as `DEED_DATA_DIR`.
     func variable(of program: String) -> String { Option.variable(name, of: program) }
 
     static func variable(_ name: String, of program: String) -> String {
@@ -67,7 +67,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// A flag whose environment variable also sets it, with 1 or true.
+    /// Returns a flag whose environment variable also sets it, with 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }

@@ -4,7 +4,7 @@ enum Shell: String, CaseIterable {
 }
 
 extension Program {
-    /// A script that completes this program's commands and flags.
+    /// Returns a script that completes this program's commands and flags.
     func completion(for shell: Shell) -> String {
         switch shell {
         case .bash: bashFunction
@@ -15,7 +15,7 @@ extension Program {
         }
     }
 
-    /// Suggests the next word of a command, or flags if the command is complete.
+    /// A shell function that suggests the next word of a command, or flags if the command is complete.
     private var bashFunction: String {
         let cases = commands.map { spec in
             "        '\(spec.name)') flags='\(flags(of: spec))' ;;"

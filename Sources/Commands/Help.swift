@@ -40,7 +40,7 @@ extension Program {
         return "\(name) \(spec.name)\(values.joined()) [--flags]"
     }
 
-    /// A command's arguments and their meanings.
+    /// Returns a command's arguments and their meanings.
     func rows(of spec: CommandSpec) -> [(name: String, help: String)] {
         spec.positionals.map { ($0.name, $0.help) }
             + (spec.options + [.help]).map { ($0.usage, details(of: $0)) }

@@ -13,7 +13,7 @@ package struct Invocation: Sendable {
     /// The first mistake. Parsing continues after it, because later arguments may ask for help or for JSON.
     private var mistake: CommandEnd?
 
-    /// Reads the arguments after the command. Variables supply missing settings.
+    /// Parses the arguments after the command. Variables supply missing settings.
     package init(
         _ spec: CommandSpec, _ arguments: [String], of program: String = "deed",
         variables: [String: String]
@@ -65,7 +65,6 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// Throws unless the arguments are valid.
     package func validate() throws(CommandEnd) {
         if let mistake { throw mistake }
         for option in spec.options where option.isRequired && values[option.name] == nil {
@@ -128,7 +127,7 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// A usage error that refers to the help.
+    /// Returns a usage error that refers to the help.
     package func usage(_ sentence: String) -> CommandEnd {
         .usage(
             sentence + (sentence.hasSuffix("?") ? " See: " : "; see: ")
@@ -141,12 +140,11 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Whether the flag is on the command line itself. A variable may be left over from earlier use.
+    /// Returns whether the flag is on the command line itself. A variable may be left over from an earlier session.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }
 
-    /// All arguments that are not flags.
     package var allPositionals: [String] { positionals }
 
     package func positional(_ index: Int) -> String? {
@@ -189,7 +187,7 @@ extension Invocation {
         return duration
     }
 
-    /// The value of a flag as a case of an enumeration.
+    /// Returns the value of a flag as a case of an enumeration.
     package func word<Word: RawRepresentable<String> & CaseIterable>(
         _ name: String
     ) throws(CommandEnd) -> Word? {

@@ -1,9 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Waits for SIGTERM, SIGINT and, unless it is only counted, SIGHUP. A second signal more than a
-/// second later ends the process immediately. A second signal that comes sooner counts as the same
-/// request, sent both to the process group and to the process.
+/// The wait for SIGTERM, SIGINT and SIGHUP, which may be counted instead. A second signal more than a second later ends
+/// the process immediately. An earlier second signal counts as the same request, sent both to the process group and to
+/// the process.
 package enum StopSignal {
     /// The pipe through which the handler wakes the waiting thread.
     private static let pipeEnds: (read: Int32, write: Int32) = {
@@ -15,11 +15,11 @@ package enum StopSignal {
     /// When the first signal arrived, in seconds on the monotonic clock; 0 before that.
     fileprivate static let stoppingSince = Atomic(0)
 
-    /// How many times SIGHUP has arrived, if it does not stop the process.
+    /// The number of SIGHUP signals, if they do not stop the process.
     fileprivate static let hangupCount = Atomic(0)
     package static var hangups: Int { hangupCount.load(ordering: .relaxed) }
 
-    /// If `countsHangups` is true, SIGHUP does not stop the process.
+    /// Installs the handlers. If `countsHangups` is true, SIGHUP does not stop the process.
     package static func install(countsHangups: Bool = false) {
         _ = pipeEnds
         var wanted = sigset_t()
@@ -47,7 +47,7 @@ package enum StopSignal {
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait as a signal would.
+    /// Ends the wait as a signal does.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)

@@ -1,4 +1,4 @@
-/// The known word that was most likely meant; `nil` if no word is similar.
+/// Returns the known word that was most likely meant, or `nil` if no word is similar.
 package func nearest(_ word: String, of known: [String]) -> String? {
     let limit = word.count < 4 ? 1 : word.count < 9 ? 2 : 3
     let found = known.map { (word: $0, distance: distance(Array(word), Array($0))) }
@@ -6,7 +6,7 @@ package func nearest(_ word: String, of known: [String]) -> String? {
     return found.flatMap { $0.distance <= limit ? $0.word : nil }
 }
 
-/// The number of letters to add, remove, replace or swap with a neighbour to get from one word to the other.
+/// Returns the number of letters to add, remove, replace or swap with a neighbour to get from one word to the other.
 private func distance(_ one: [Character], _ other: [Character]) -> Int {
     var rows = [Array(0...other.count)]
     for (i, letter) in one.enumerated() {

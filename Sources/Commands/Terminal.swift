@@ -2,12 +2,10 @@ import Core
 import Glibc
 import Threading
 
-/// Prints a line to standard output.
 package func printText(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
 }
 
-/// Prints part of a document to standard output.
 package func printBytes(_ bytes: [UInt8]) {
     write(bytes, to: STDOUT_FILENO)
 }
@@ -44,7 +42,7 @@ private func write(_ bytes: [UInt8], to descriptor: Int32) {
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
-        // The reader no longer exists.
+        // The reader has closed the pipe.
         if count <= 0 { return }
         rest = rest.dropFirst(count)
     }

@@ -7,7 +7,7 @@ package import Service
 package struct Console: Sendable {
     private let keeper: Doorkeeper
 
-    /// `speaksTLS` says whether Deed itself serves the pages over HTTPS.
+    /// Creates the pages. `speaksTLS` is true if Deed itself serves them over HTTPS.
     package init(
         _ signIns: SignIns, _ calls: InnerCalls, _ refused: RefusedSignIns, speaksTLS: Bool,
         requiresSecondFactor: Bool = false
@@ -78,7 +78,7 @@ package struct Console: Sendable {
         ]
     }
 
-    /// Separate forms for unclaimed purchases, queued evidence and erasures.
+    /// The forms for unclaimed purchases, queued evidence and erasures.
     private var deciding: [PageRoute] {
         [
             room("GET", "/customers/{customer}/evidence") { [keeper] room, visit throws(Turned) in
@@ -147,7 +147,7 @@ package struct Console: Sendable {
                     try CatalogEditPage(room, visit).form()
                 }
             },
-            // The dry run looks at every customer.
+            // The dry run reads every customer.
             room("POST", "/catalog/edit", bodyLimit: CatalogEditPage.bodyLimit) {
                 [keeper] room, visit throws(Turned) in
                 try keeper.heavyPages.make { () throws(Turned) in
@@ -174,7 +174,8 @@ package struct Console: Sendable {
         ]
     }
 
-    /// A page for visitors who have a role in the project. The project is the first argument of the address.
+    /// Returns a route to a page for visitors who have a role in the project. The address's first argument is the
+    /// project.
     private func room(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
@@ -211,7 +212,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// The response to a visitor who is not signed in, or whose request is refused.
+    /// Returns the response to a visitor who is not signed in or whose request is refused.
     private static func answer(_ turned: Turned, _ method: String, _ visit: Visit) -> Response {
         switch turned {
         case .problem(let problem): page(of: problem, for: nil, nil).response(problem)
@@ -221,7 +222,7 @@ package struct Console: Sendable {
         case .secondFactor:
             Page.notice(
                 "Set up a second factor first",
-                "Nothing was done. The operator requires a second factor. Set one up on the page of your sign-in."
+                "Nothing was done. The operator requires a second factor. Set one up on your sign-in page."
             ).response(status: 403)
         case .signIn where method == "GET":
             .seeOther(Place.signIn.with("next", visit.place))
@@ -233,7 +234,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// The same response for a visitor who is in a project.
+    /// Returns the same response for a visitor who is in a project.
     private static func page(
         of turned: Turned, for visitor: Visitor, _ room: ProjectRoom
     ) throws(Turned) -> Response {

@@ -6,11 +6,10 @@ import Telemetry
 import Threading
 import Wording
 
-/// Sends the messages of one webhook, on one thread, while this instance holds the webhook's lease.
+/// The sender of one webhook's messages. It runs on one thread while this instance holds the webhook's lease.
 package final class Deliverer {
     private static let pageLimit = 250
-    /// How many waiting customers are read at a time, and how many events for each customer whose
-    /// last attempt succeeded.
+    /// The number of waiting customers read at a time, and of events for each customer whose last attempt succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
     /// The milliseconds between two removals of old attempts if there is nothing else to write.
@@ -44,7 +43,7 @@ package final class Deliverer {
     var attempts: [WebhookAttempt] = []
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    // The start also writes and measures the stored progress once.
+    // Starts as true, so that the stored progress is written and measured once.
     private var isDirty = true
     private let lookup = Lookup()
     private var isLookedUp = false
@@ -57,14 +56,14 @@ package final class Deliverer {
     private var slot = 0.0
     private var replaySlot = 0.0
 
-    /// `nil` if the webhook no longer exists. `current` returns the webhook's current settings.
+    /// Creates the sender; `nil` if the webhook no longer exists. `current` returns the webhook's current settings.
     package init?(
         _ name: WebhookName, _ ports: DeliveryPorts, _ bell: WebhookBell, under lease: Lease,
         current: @escaping @Sendable () -> Webhook?
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // A webhook's event is recorded a moment before its secrets and its place are stored.
+        // A webhook's event is recorded shortly before its secrets and its place are stored.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
@@ -186,7 +185,7 @@ package final class Deliverer {
         outbox.count(ofReplays: false) < 2 * Outbox.messageLimit
     }
 
-    /// Reads pages of the feed as long as they have room.
+    /// Reads pages of the feed as long as there is room for them.
     private func readPages() throws(Fault) {
         let now = monotonicMilliseconds()
         guard isMore || now >= nextPoll, now >= nextLook, outbox.hasRoom else { return }
@@ -275,7 +274,7 @@ package final class Deliverer {
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
         if let rate = webhook.rate {
             let pause = 1000 / Double(rate)
-            // Up to 100 ms of unused slots can be caught up on.
+            // Up to 100 ms of unused slots may be used later.
             slot = max(slot, now - 100) + pause
             if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
         }

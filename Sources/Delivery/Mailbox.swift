@@ -2,7 +2,7 @@ package import Core
 import Synchronization
 import Threading
 
-/// Wakes a project's delivery threads when something happens in the project.
+/// A signal that wakes a project's delivery threads when something happens in the project.
 package final class WebhookBell: Sendable {
     private let mailboxes = Mutex<[ProjectID: [ObjectIdentifier: Mailbox]]>([:])
 
@@ -28,7 +28,7 @@ package final class WebhookBell: Sendable {
     }
 }
 
-/// Passes answers and wake-up calls to a delivery thread.
+/// The answers and wake-up calls for a delivery thread.
 final class Mailbox: Sendable {
     struct Letter: Sendable {
         let line: Line
@@ -43,12 +43,12 @@ final class Mailbox: Sendable {
     private struct State {
         var letters: [Letter] = []
         var isRung = true
-        /// How many letters must arrive before the thread wakes. With 0, the first letter or ring wakes it.
+        /// The number of letters that wake the thread. With 0, the first letter or ring wakes it.
         var wanted = 0
     }
     private let state = Monitor(State())
-    /// For how many milliseconds letters are collected. On a busy machine, waking the thread for
-    /// each letter would cost more than this wait.
+    /// The milliseconds during which letters are collected. On a busy machine, waking the thread for each letter would
+    /// cost more than this wait.
     private static let gathering: Int64 = 5
 
     func ring() {

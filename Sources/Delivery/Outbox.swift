@@ -1,13 +1,12 @@
 import Core
 import Feed
 
-/// One customer's messages, either the new ones or those in one replay. They are sent one at a time.
+/// One customer's new messages, or the customer's messages in one replay. They are sent one at a time.
 struct Line: Hashable, Sendable {
     let customer: CustomerID
     let replay: ReplayID?
 }
 
-/// A message to send, and its source.
 struct Entry: Sendable {
     enum Origin: Hashable, Sendable {
         /// A page of the feed, identified by its number.
@@ -33,9 +32,9 @@ struct OpenPage: Sendable {
     let oldestAt: Instant?
 }
 
-/// Keeps track of which messages of a webhook may be sent now, which customers wait, and how much of the feed is done.
+/// The messages of a webhook that may be sent now, the customers who wait, and the progress in the feed.
 ///
-/// For a waiting customer, it keeps a place in the log but no messages. The messages are read again later.
+/// For a waiting customer, the outbox keeps a place in the log but no messages. The messages are read again later.
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
@@ -48,7 +47,7 @@ struct Outbox: Sendable {
     }
     static let waitingLimit = 1000
     static let messageLimit = 500
-    /// How many pages of the feed can have unfinished messages at a time.
+    /// The maximum number of feed pages with unfinished messages.
     private static let openPageLimit = 64
 
     private(set) var waiting: [CustomerID: Waiting] = [:]
@@ -56,7 +55,7 @@ struct Outbox: Sendable {
     private var lines: [Line: ArraySlice<Entry>] = [:]
     private var ready: [Bool: ArraySlice<Line>] = [:]
     private var number = 0
-    /// The number of messages in memory, by whether they belong to a replay.
+    /// The numbers of replayed and of other messages in memory.
     private(set) var counts: [Bool: Int] = [:]
     /// The customers whose changes have not been stored yet.
     private(set) var changed: Set<CustomerID> = []
@@ -94,7 +93,7 @@ struct Outbox: Sendable {
             }
             var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
             if messages == nil {
-                // The event has to wait for its turn, because earlier messages may still arrive.
+                // The event must wait, because earlier messages may still arrive.
                 if replay != nil { continue }
                 entries.append(
                     Entry(
@@ -150,7 +149,7 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// The next message to send. Once this message is done, the customer's next one becomes available.
+    /// Returns the next message to send. Once this message is done, the customer's next one becomes available.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -175,10 +174,9 @@ struct Outbox: Sendable {
         note(customer)
     }
 
-    /// Whether a message may be sent.
     func hasNext(ofReplays: Bool) -> Bool { ready[ofReplays]?.isEmpty == false }
 
-    /// The number of earlier attempts to send the message.
+    /// Returns the number of earlier attempts to send the message.
     func attempts(of line: Line, _ entry: Entry) -> Int64 {
         line.replay != nil ? entry.tries : waiting[line.customer]?.row.attempts ?? 0
     }
@@ -198,8 +196,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Records that the line's message did not arrive. The customer has to wait, and the customer's
-    /// messages are removed from memory.
+    /// Records that the line's message did not arrive. The customer has to wait, and the customer's messages leave
+    /// memory.
     mutating func hold(_ line: Line, attempts: Int64, until due: Instant?) {
         guard let first = lines[line]?.first else { return }
         wait(for: first.message, attempts: attempts, until: due)
@@ -235,8 +233,8 @@ struct Outbox: Sendable {
         joinIfDone(place)
     }
 
-    /// Merges a finished page into the previous one. This makes room for new pages while a project
-    /// is idle or one message hangs.
+    /// Merges a finished page into the previous one. This makes room for new pages while a project is idle or a message
+    /// hangs.
     private mutating func joinIfDone(_ place: Int) {
         let page = pages[place]
         guard page.left == 0,
@@ -278,7 +276,7 @@ struct Outbox: Sendable {
         // `.max` means that the skipped events are unknown. Only a read without results then ends the wait.
         let isBehind = known.skipped != .max && known.skipped > sequence
         if known.isMore || isBehind {
-            // The customer is due immediately, whatever the clock says.
+            // An instant in the past makes the customer due immediately.
             waiting[customer]?.row.dueAt = Instant(milliseconds: 0)
             return
         }
@@ -287,7 +285,7 @@ struct Outbox: Sendable {
         served.insert(customer)
     }
 
-    /// The waiting customers who are due and have no messages in memory, longest wait first.
+    /// Returns the waiting customers who are due and have no messages in memory, longest wait first.
     func due(at now: Instant, limit: Int) -> [WaitingCustomer] {
         let due = waiting.values.filter { !$0.isLoaded && $0.row.dueAt.map { $0 <= now } ?? false }
         if due.count <= limit { return due.map(\.row) }
@@ -327,7 +325,7 @@ struct Outbox: Sendable {
         return last
     }
 
-    /// The changes to waiting customers since the last call.
+    /// Returns the changes to waiting customers since the last call.
     mutating func takeChanges() -> (waiting: [WaitingCustomer], served: [CustomerID]) {
         defer { (changed, served) = ([], []) }
         return (changed.compactMap { waiting[$0]?.row }, Array(served))

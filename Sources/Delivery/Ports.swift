@@ -3,7 +3,7 @@ package import Feed
 package import Telemetry
 import Threading
 
-/// Stores the progress of webhooks.
+/// The storage for the progress of webhooks.
 package protocol DeliveryStore: Sendable {
     func webhookStandings(
         of project: ProjectID, _ id: WebhookID?
@@ -27,9 +27,9 @@ package struct DeliveryPorts: Sendable {
     package let machineClock: @Sendable () -> Instant
     package let log: Log
     package let measures: DeliveryMeasures
-    /// Limits concurrent reads, so that other work still gets connections.
+    /// The limit on concurrent reads, which leaves connections for other work.
     let turnstile = Turnstile(places: 2)
-    /// How long to wait after each failed attempt to send a message.
+    /// The pauses after failed attempts to send a message.
     package var retries = RetryPlan.usual
 
     package init(
@@ -48,7 +48,7 @@ package struct DeliveryPorts: Sendable {
     }
 }
 
-/// Lets only a few threads through at the same time.
+/// A limit on the number of threads that pass at the same time.
 final class Turnstile: Sendable {
     private let free: Monitor<Int>
 

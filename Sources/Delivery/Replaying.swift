@@ -2,7 +2,6 @@ import Core
 import Feed
 import Threading
 
-/// A replay in progress.
 struct ReplayRun {
     /// The maximum number of attempts to send a replayed message. A few are enough, because the
     /// message arrived earlier or is also queued as a new message.
@@ -67,7 +66,7 @@ extension Deliverer {
             ends: try reader.places(before: until), start: start)
     }
 
-    /// Reads events to be sent again, as long as there is room for them.
+    /// Reads events to send again, as long as there is room for them.
     func readReplays() throws(Fault) {
         for (id, run) in replays
         where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {

@@ -50,7 +50,7 @@ extension Deliverer {
             ])
     }
 
-    /// Makes customers with an unreadable event wait, like customers whose message did not arrive.
+    /// Makes customers with an unreadable event wait, like customers whose message failed.
     func holdUnreadable() {
         for (customer, attempts) in outbox.takeUnreadable() {
             let due = due(after: attempts)

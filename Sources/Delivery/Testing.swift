@@ -10,7 +10,7 @@ package struct ExampleEnd: Sendable {
     package let milliseconds: Int64
 }
 
-/// Sends the documented example of a type of message.
+/// A sender of documented example messages.
 package struct ExampleSender: Sendable {
     private let vault: WebhookVault
     private let form: MessageForm
@@ -62,7 +62,7 @@ package struct ExampleSender: Sendable {
 /// The `data` of each kind of customer event, as in `docs/events.md`.
 let exampleEvents = (try? JSON.read(PackageResources.examples_json)) ?? .null
 
-/// A feed item as in the documentation.
+/// Returns the documented feed item with this data.
 func exampleData(
     _ id: String, _ type: String, _ environment: Environment, _ now: Instant
 ) -> [UInt8] {

@@ -2,10 +2,10 @@ package import Core
 package import Crypto
 internal import JSON
 
-/// Stores the signing keys and headers of webhooks.
+/// The stored signing keys and headers of webhooks.
 package protocol WebhookTable: Sendable {
-    /// The secrets of one webhook. Without `id`, those of all webhooks in the project. Without
-    /// `project`, those of all projects.
+    /// Returns the secrets of one webhook. Without `id`, returns those of all webhooks in the project. Without
+    /// `project`, returns those of all projects.
     func webhookSecrets(of project: ProjectID?, _ id: WebhookID?) throws(Fault) -> [SealedWebhook]
     /// Stores the next revision. Returns `false` if another one was stored in the meantime. A new
     /// webhook starts at the cursor.
@@ -29,7 +29,7 @@ struct WebhookSecrets: Sendable {
     func signing(at now: Instant) -> [Key] { keys.filter { $0.until.map { now < $0 } ?? true } }
 }
 
-/// Stores the keys and headers of webhooks, encrypted with a key that is not in the database.
+/// The keys and headers of webhooks, encrypted with a key that is not in the database.
 package struct WebhookVault: Sendable {
     private static let purpose = "deed webhook secrets"
     private static let digestPurpose = "deed webhook headers digest"
@@ -68,9 +68,8 @@ package struct WebhookVault: Sendable {
         }
     }
 
-    /// Creates the key with the given number. Earlier keys continue to sign until the overlap ends.
-    /// If a webhook's keys can no longer be opened, it gets new ones. If the webhook's creation was
-    /// interrupted, the webhook starts at the cursor.
+    /// Creates the key with the given number. Earlier keys continue to sign until the overlap ends. A webhook whose
+    /// keys can no longer be opened gets new ones. A webhook whose creation was interrupted starts at the cursor.
     package func rotate(
         _ name: WebhookName, to number: Int64, version: Int64, from cursor: String,
         overlap: Int64, now: Instant
@@ -84,7 +83,7 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // Each key signs until the end of the period promised to the receivers, however many keys exist.
+            // Each key signs until the end of the period promised to the receivers, regardless of the number of keys.
             secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
@@ -93,14 +92,14 @@ package struct WebhookVault: Sendable {
 
     package func forget(_ name: WebhookName) throws(Fault) { try table.forgetWebhook(name) }
 
-    /// A digest that is the same for equal headers and reveals nothing about their values.
+    /// Returns a digest that is the same for equal headers and reveals nothing about their values.
     package func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8] {
         let text = headers.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
         let key = try sealingKeys()[0].derived(for: WebhookVault.digestPurpose)
         return key.authenticate(Array(text.utf8)).bytes
     }
 
-    /// The keys and headers with which the webhook's messages are sent; `nil` if none are stored.
+    /// Returns the keys and headers with which the webhook's messages are sent, or `nil` if none are stored.
     func secrets(of name: WebhookName) throws(CommandError) -> WebhookSecrets? {
         guard let sealed = try obtain(table.webhookSecrets(of: name.project, name.id)).first else {
             return nil
@@ -124,7 +123,7 @@ package struct WebhookVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// The webhooks whose stored secrets cannot be opened.
+    /// Returns the webhooks whose stored secrets cannot be opened.
     package func locked() throws(Fault) -> [WebhookName] {
         let kept = try table.webhookSecrets(of: nil, nil)
         if kept.isEmpty { return [] }

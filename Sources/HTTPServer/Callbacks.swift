@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import CReceive
 
-// MHD calls these functions. The daemon's context is its `Reception`. The context of a connection,
-// and of each request on it, is its `Connection`.
+// libmicrohttpd (MHD) calls these functions. A daemon's context is its `Reception`. The context of a connection, and of
+// each request on it, is its `Connection`.
 
 func connectionChanged(
     context: UnsafeMutableRawPointer?, handle: OpaquePointer?,

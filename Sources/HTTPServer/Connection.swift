@@ -5,9 +5,9 @@ import Synchronization
 
 /// One client's connection and its current request.
 ///
-/// `@unchecked Sendable`: MHD makes callbacks for a connection from one thread at a time, and none while the connection
-/// is suspended, so at that time only the single reply touches `answer`. Everything else that the sweeper reads is
-/// atomic or never changes.
+/// `@unchecked Sendable`: MHD calls back for a connection on one thread at a time, and never while the connection is
+/// suspended. During a suspension, only the reply writes `answer`. Everything else that the sweeper reads is atomic or
+/// immutable.
 final class Connection: @unchecked Sendable {
     let socket: Int32
     private let reception: Reception
@@ -48,7 +48,7 @@ final class Connection: @unchecked Sendable {
         var early: Response?
         /// A worker's decision about the body.
         var admission: Admission?
-        /// The address to whose share of memory the body counts, if the sender has no key.
+        /// The address whose share of memory the body uses, if the sender has no key.
         var stranger: ClientAddress?
         /// The answer, which is set while the connection is suspended.
         var answer: Response?
@@ -56,16 +56,16 @@ final class Connection: @unchecked Sendable {
         /// Whether the body is discarded.
         var isDropping: Bool { refusal != nil || early != nil }
 
-        /// Whether a body of `count` bytes is read to its end even if it is discarded.
+        /// Returns whether a body of `count` bytes is read to its end, even if the body is discarded.
         func isTolerable(_ count: Int) -> Bool { count - (limit ?? 0) <= Connection.tolerated }
     }
 
     private static let never = Int64.max
     private static let swept = Int64.min
-    /// How many bytes of an oversized body are read. Most clients send everything before they read the answer, and
+    /// The number of bytes read from an oversized body. Most clients send everything before they read the answer, and
     /// would otherwise miss the refusal.
     private static let tolerated = 8 << 20
-    /// How much memory is reserved for an announced body before its bytes arrive.
+    /// The memory reserved for an announced body before its bytes arrive.
     private static let trusted = 64 << 10
 
     init(_ handle: OpaquePointer, _ origin: Origin, reception: Reception, isExcess: Bool) {
@@ -81,7 +81,6 @@ final class Connection: @unchecked Sendable {
 
     // MARK: One request, in the order of calls
 
-    /// Passes bytes on to the library.
     func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {
@@ -282,7 +281,7 @@ final class Connection: @unchecked Sendable {
         MHD_suspend_connection(handle)
     }
 
-    /// The reply to a suspended connection.
+    /// Returns the reply to a suspended connection.
     private func reply(in room: Room) -> LateReply {
         LateReply(work: { [self] in reception.pool(room).goOn($0) }) { [self] response in
             // Without an answer, MHD closes the connection.
@@ -331,8 +330,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    // Either a request sees that the reception is draining, or the drain sees the request. This requires the strict
-    // ordering.
+    // Sequential consistency ensures that either the request sees the drain or the drain sees the request.
     var hasRequest: Bool { isInFlight.load(ordering: .sequentiallyConsistent) }
 
     // MARK: Sweeping

@@ -19,7 +19,7 @@ final class ConnectionTable: Sendable {
         interval = min(max(shortest / 8, 5), 500)
     }
 
-    /// The deadline of a wait that begins now. The clock may lag by one interval.
+    /// Returns the deadline of a wait that begins now. The clock may lag by one interval.
     func deadline(after milliseconds: Int64) -> Int64 {
         clock.load(ordering: .relaxed) + interval + milliseconds
     }
@@ -30,11 +30,11 @@ final class ConnectionTable: Sendable {
 
     var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts a connection before the check for room, so that two simultaneous connections see each
-    /// other. Returns the total.
+    /// Counts a connection before the capacity check, so that two simultaneous connections both count. Returns the
+    /// total.
     func enter() -> Int { total.add(1, ordering: .relaxed).newValue }
 
-    /// `enter` must be called first.
+    /// Adds a connection that `enter` has counted.
     func insert(_ connection: Connection) {
         open.change(wake: .none) { $0[connection.socket] = connection }
     }

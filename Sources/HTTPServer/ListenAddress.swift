@@ -51,7 +51,6 @@ struct ListenAddress {
         }
     }
 
-    /// Starts listening on the socket.
     func listen(on listener: Int32) throws(ServerError) {
         guard Glibc.listen(listener, SOMAXCONN) == 0 else {
             throw fault(closing: listener)
@@ -73,7 +72,7 @@ struct ListenAddress {
         return listener
     }
 
-    /// The reason why the last call on the socket failed.
+    /// Closes the socket and returns why the last call on it failed.
     private func fault(closing listener: Int32) -> ServerError {
         let code = errno
         close(listener)
@@ -81,7 +80,6 @@ struct ListenAddress {
     }
 }
 
-/// The port of a listening socket.
 func port(of listener: Int32) -> UInt16 {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout.size(ofValue: address))

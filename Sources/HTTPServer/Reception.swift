@@ -27,11 +27,11 @@ final class Reception: Sendable {
     /// The number of requests from each stranger that wait for a worker.
     private let turns = Mutex(Shares<ClientAddress>())
     private let turnsPerAddress: Int
-    /// How many connections above the limit get an answer. Up to the same number again may be open while
+    /// The number of connections above the limit that get an answer. Up to the same number again may be open while
     /// other connections end to make room for them. Further connections are closed without an answer.
     private static let headroom = 64
-    /// For each network, when the last search for connections to end found none. A search takes a long time, and a
-    /// network that holds all connections would otherwise trigger one with each new connection.
+    /// When each network last caused a search that found no connections to end. A search takes a long time, and a
+    /// network that holds all connections would otherwise cause one with each new connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
     /// The minimum pause after such a search, in milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
@@ -127,11 +127,11 @@ final class Reception: Sendable {
         for room in Room.allCases { pool(room).stop() }
     }
 
-    /// Whether another connection from that address has room. If so, the caller must later release
-    /// the place with `dismiss`.
+    /// Decides whether to accept another connection from that address. The caller must later release an accepted
+    /// connection with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // A crowd that also fills the places for errors must not lock out everyone else.
+        // Many connections that also fill the places for errors must not lock out other clients.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -233,7 +233,7 @@ final class Reception: Sendable {
         resuming.subtract(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Starts to refuse requests. Returns `false` if this has already begun.
+    /// Starts to refuse requests. Returns `false` if the drain has already begun.
     func startDraining() -> Bool {
         !draining.exchange(true, ordering: .sequentiallyConsistent)
     }

@@ -11,7 +11,7 @@ package struct Request: ~Copyable {
     /// The connection's memo; `nil` for a request without a connection.
     package let memo: Memo?
     private let source: Source
-    /// How a request without a connection is supposed to have arrived.
+    /// The assumed origin of a request without a connection.
     private let statedWay: RequestWay?
 
     private enum Source {
@@ -75,8 +75,8 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// Whether the header occurs exactly once and has that value. The time for the check reveals
-    /// only the value's length.
+    /// Returns whether the header occurs exactly once and has that value. The time for the check reveals only the
+    /// value's length.
     package func hasOne(_ name: StaticString, _ value: [UInt8]) -> Bool {
         switch source {
         case .connection(let connection, _):
@@ -91,7 +91,7 @@ package struct Request: ~Copyable {
         }
     }
 
-    /// The header's value. The case of the name does not matter.
+    /// Returns the header's value. The case of the name does not matter.
     package func header(_ name: StaticString) throws(HeaderError) -> String? {
         switch source {
         case .connection(let connection, _):
@@ -129,7 +129,7 @@ extension Request {
             forwardedFor: allValues(names.forwardedFor), forwarded: allValues(names.forwarded))
     }
 
-    /// The header's values, one per line, in order.
+    /// Returns the header's values, one per line, in order.
     private func allValues(_ name: StaticString) -> [String] {
         switch source {
         case .connection(let connection, _):
@@ -167,12 +167,12 @@ private func values(of name: StaticString, in headers: [(String, String)]) -> [S
     return headers.filter { $0.0.lowercased() == name }.map(\.1)
 }
 
-/// The header's first value, with invalid UTF-8 replaced.
+/// Returns the header's first value, with invalid UTF-8 replaced.
 func headerValue(_ name: StaticString, of connection: OpaquePointer) -> String? {
     headerBytes(name, of: connection).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// The header's first value in the connection's buffer.
+/// Returns the header's first value in the connection's buffer.
 private func headerBytes(
     _ name: StaticString, of connection: OpaquePointer
 ) -> UnsafeRawBufferPointer? {
@@ -183,7 +183,7 @@ private func headerBytes(
     return found == .YES ? UnsafeRawBufferPointer(start: value, count: count) : nil
 }
 
-/// The header's last value and the number of its occurrences, from a single pass over the headers.
+/// Returns the header's last value and the number of its occurrences, from a single pass over the headers.
 private func sought(_ name: StaticString, of connection: OpaquePointer) -> SoughtHeader {
     var sought = SoughtHeader(name: name.start, length: name.utf8CodeUnitCount)
     MHD_get_connection_values_n(connection, .HEADER_KIND, lookAtHeader, &sought)
@@ -203,7 +203,7 @@ private struct SoughtHeader {
     var value = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// All values of the header. Few callers need them all, so looking up a single value does not allocate.
+/// Returns all values of the header. Allocates, unlike the lookup of a single value.
 private func headerValues(
     _ name: StaticString, of connection: OpaquePointer
 ) -> [UnsafeRawBufferPointer] {

@@ -6,7 +6,7 @@ package struct Response: Sendable {
     package var status: Int
     package var headers: [Header]
     package var body: [UInt8]
-    /// The body, if it consists of the same bytes in every answer of this kind.
+    /// The body, if all answers of this kind share it.
     var lasting: LastingBody?
 
     package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
@@ -15,7 +15,7 @@ package struct Response: Sendable {
         self.body = body
     }
 
-    /// All connections that send the body share it, however long sending takes.
+    /// Creates a response that shares its body with all connections that send the same body.
     package init(status: Int, headers: [Header] = [], body: LastingBody) {
         self.init(status: status, headers: headers, body: body.array)
         lasting = body
@@ -46,7 +46,7 @@ package struct Header: Hashable, Sendable {
     }
 }
 
-/// When a request is answered.
+/// When and on which thread a request is answered.
 package enum Answer {
     /// The connection's own thread answers immediately, and must not block.
     case now(Response)

@@ -17,9 +17,8 @@ package final class Server: Sendable {
     /// Whether the thread that accepts connections has ended.
     private let isDeaf = Monitor(false)
 
-    /// Enough for the head that any honest client sends. The limit also bounds the cost of idle
-    /// connections. Each request overwrites all of this memory, so a size beyond a processor's
-    /// nearest cache would slow down everything else.
+    /// The memory for each connection, in bytes. It suffices for the head of any legitimate request and keeps idle
+    /// connections cheap. Each request overwrites all of it, so it must fit into a processor's nearest cache.
     static let memoryPerConnection = 12 << 10
 
     /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers requests that do not
@@ -83,8 +82,8 @@ package final class Server: Sendable {
         return daemon
     }
 
-    /// Accepts connections here and hands them over to MHD. MHD's own way to stop listening races with its threads and
-    /// can crash the process.
+    /// Accepts connections on a separate thread and passes them to MHD. MHD's own way to stop listening races with its
+    /// threads and can crash the process.
     private func startAccepting() {
         nonisolated(unsafe) let daemon = daemon
         startThread("accept") { [listener, isDeaf, reception, identity] in
@@ -117,7 +116,7 @@ package final class Server: Sendable {
         isDeaf.wait { $0 ? () : nil }
         close(listener)
         guard isQuiet(within: milliseconds) else { return false }
-        // The workers are stopped first, because one of them may still be in the call that resumed the last connection.
+        // The workers stop first, because one of them may still be in the call that resumed the last connection.
         reception.stopPools()
         MHD_stop_daemon(daemon)
         reception.connections.stop()

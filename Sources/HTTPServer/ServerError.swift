@@ -8,7 +8,7 @@ package enum ServerError: Error, Equatable, CustomStringConvertible {
     case fileUnreadable(path: String, code: Int32)
     case certificateRejected(certificate: String, key: String)
     case outOfResources
-    /// The library would receive requests whose bytes were not checked.
+    /// The library would receive unchecked requests.
     case unguarded
 
     package var description: String {

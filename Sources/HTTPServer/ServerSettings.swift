@@ -34,13 +34,13 @@ package struct ServerSettings: Sendable {
 
     package init() {}
 
-    /// Throws if the address is not a valid address to listen on. Another process may be using it.
+    /// Throws if the address is invalid. Does not check whether another process uses it.
     package func checkAddress() throws(ServerError) { _ = try ListenAddress(listen) }
 
     /// Whether the address can be reached from this machine only.
     package var isOnLoopback: Bool { (try? ListenAddress(listen))?.isOnLoopback ?? false }
 
-    /// Throws if another process uses the address. Holds the address only for a moment.
+    /// Throws if another process uses the address. Binds the address only for a moment.
     package func checkFree() throws(ServerError) { close(try ListenAddress(listen).bound()) }
 
     /// Claims the address and reads the TLS files before the process gives up root's rights,
@@ -77,15 +77,14 @@ package struct TLSFiles: Sendable {
         self.key = key
     }
 
-    /// When the certificate expires, in seconds since 1970. Throws unless a server could use both
-    /// files.
+    /// Returns when the certificate expires, in seconds since 1970. Throws if a server could not use both files.
     package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
 /// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times.
 package struct ServerTimeouts: Sendable {
-    /// The time for a request's head. It starts with a new connection, and for later requests with
-    /// the end of the first line.
+    /// The time for a request's head. For the first request, it starts with the connection; for later requests, after
+    /// the first line.
     package var head: Int64 = 10_000
     /// The time for a request's body, and for receiving the answer.
     package var body: Int64 = 30_000

@@ -33,7 +33,7 @@ package struct NetworkRange: Hashable, Sendable {
     private let start: NetworkAddress
     private let bits: Int
 
-    /// `nil` unless the text is a numeric address, with or without a prefix length.
+    /// Parses a numeric address, with or without a prefix length; `nil` for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let start = NetworkAddress(String(parts.first ?? "")) else { return nil }
@@ -90,13 +90,13 @@ package struct AddressRules: Sendable {
             }
     }
 
-    /// Whether requests to this host name are allowed. Only a lookup shows the name's addresses.
+    /// Returns whether requests to this host name are allowed. Only a lookup shows the name's addresses.
     package func allow(host: String) -> Bool {
         let names = host.lowercased() == "localhost" ? ["127.0.0.1", "::1"] : [host]
         return names.contains { NetworkAddress($0).map(allow) ?? true }
     }
 
-    /// Addresses that internet servers never have, from IANA's special-purpose registries.
+    /// Addresses that public servers never have, from IANA's special-purpose registries.
     private static let closed: [NetworkRange] = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
         "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16",
@@ -126,7 +126,7 @@ extension NetworkAddress {
 /// A function that looks up a host's addresses.
 package typealias Resolve = @Sendable (_ host: String) -> [NetworkAddress]
 
-/// The addresses that the system finds for a name; empty if it finds none. The lookup may take some time.
+/// Returns the addresses that the system finds for a name, or none. The lookup may take some time.
 package func systemAddresses(of host: String) -> [NetworkAddress] {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -143,7 +143,7 @@ package func systemAddresses(of host: String) -> [NetworkAddress] {
 }
 
 extension NetworkAddress {
-    /// `nil` if the address belongs to another family.
+    /// Reads the address; `nil` if it belongs to another family.
     init?(at address: UnsafePointer<sockaddr>) {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = http_address(address, &bytes)

@@ -1,7 +1,7 @@
 import CCurl
 import Threading
 
-/// Sends many requests at once on a single thread, over connections that it keeps open.
+/// A sender of many concurrent requests on a single thread, over connections that it keeps open.
 ///
 /// Requests with the same `lane` share a small number of places, so a lane whose server hangs does not take places away
 /// from other lanes. The courier always verifies certificates, and never follows redirects or uses proxies.
@@ -55,7 +55,7 @@ package final class Courier: Sendable {
     /// Used only by the courier's thread, except to wake that thread, which curl allows from any thread.
     nonisolated(unsafe) private let pool: UnsafeMutableRawPointer
 
-    /// With `rules`, requests can reach only the addresses that the rules allow. The CA file is
+    /// Creates a courier. With `rules`, requests can reach only the addresses that the rules allow. The CA file is
     /// trusted in addition to the system's certificates.
     package init(
         _ limits: Limits = Limits(), caFile: String? = nil, rules: AddressRules? = nil
@@ -133,7 +133,7 @@ package final class Courier: Sendable {
         }
     }
 
-    /// The waiting parcels that get a place in their lane. Parcels that have waited too long get an error.
+    /// Gives free places to waiting parcels and returns these parcels. Parcels that have waited too long get an error.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -190,7 +190,6 @@ package final class Courier: Sendable {
     }
 }
 
-/// The running requests of the thread.
 private struct Round {
     struct Ended {
         let lane: String
@@ -209,7 +208,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// For each origin, when a server last timed out.
+    /// The time of the last timeout at each origin.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -244,8 +243,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Whether running requests may use a connection on which the server fell silent. Such a
-    /// connection closes after its last request, and gets no new requests until then.
+    /// Returns whether running requests may use a connection on which the server fell silent. Such a connection closes
+    /// after its last request, and gets no new requests until then.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {

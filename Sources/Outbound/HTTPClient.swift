@@ -1,15 +1,15 @@
 import CCurl
 
-/// Sends requests one after another over a connection that it keeps open.
+/// A client that sends requests one after another over a connection that it keeps open.
 ///
 /// The client always verifies certificates, and never follows redirects or uses proxies.
 package struct HTTPClient: ~Copyable {
     private let handle: OpaquePointer
     private let trust: Trust
 
-    /// `caFile` contains PEM certificates to trust instead of the system's. `unixSocket` is a socket to
-    /// connect to instead of the URL's host. `acceptsAnyName` is for a `caFile` with the server's own
-    /// certificate. That certificate alone identifies the server, so the name in it does not matter.
+    /// Creates a client. `caFile` contains PEM certificates to trust instead of the system's. `unixSocket` is a socket
+    /// to connect to instead of the URL's host. `acceptsAnyName` is for a `caFile` with the server's own certificate.
+    /// That certificate alone identifies the server, so the name in it does not matter.
     package init(
         caFile: String? = nil, unixSocket: String? = nil, acceptsAnyName: Bool = false
     ) throws(OutboundError) {

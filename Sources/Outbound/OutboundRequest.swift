@@ -60,7 +60,7 @@ package struct OutboundResponse: Sendable {
     package var headers: [(String, String)]
     package var body: [UInt8]
 
-    /// The first value of a header. The case of the name does not matter.
+    /// Returns the first value of a header. The case of the name does not matter.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -94,7 +94,7 @@ package enum OutboundError: Error, Equatable, CustomStringConvertible {
             "the answer is larger than \(limit) bytes; ask for less at a time"
         case .brokenOff(let detail):
             "the exchange was interrupted: \(detail); try again"
-        // Omits the address, because it may belong to a network that is not the reader's business.
+        // Omits the address, because it may belong to a network that readers must not learn about.
         case .forbidden:
             "the name has no public address; the operator can allow its address with --webhook-allow"
         case .cancelled: "the request was cancelled because Deed is stopping; send it again"

@@ -109,18 +109,18 @@ final class Transfer {
                     && http_set_pointer(curl, CURLOPT_OPENSOCKETDATA, me) == CURLE_OK)
     }
 
-    /// Whether curl may open a socket for the address that it wants to reach.
+    /// Returns whether curl may open a socket for the address that it wants to reach.
     fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
         guard let rules else { return true }
         guard let address = NetworkAddress(at: address) else { return false }
-        // Plain HTTP may reach only addresses that the operator allowed, whatever addresses the name currently has.
+        // Plain HTTP may reach only addresses that the operator allowed, regardless of what the name resolves to.
         let isPlain = request.url.lowercased().hasPrefix("http://")
         if isPlain ? rules.isOpened(address) : rules.allow(address) { return true }
         refused = address
         return false
     }
 
-    /// The result, once curl has finished the exchange.
+    /// Returns the result, once curl has finished the exchange.
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
         // The handle may outlive this object.
         http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)

@@ -1,7 +1,7 @@
 package import JSON
 
-/// Writes messages for operators, as one JSON object per line. The messages never contain evidence,
-/// keys or payloads.
+/// A writer of messages for operators, as one JSON object per line. The messages never contain evidence, keys or
+/// payloads.
 package struct Log: Sendable {
     /// Whether an operator has to act: never, at some point, or immediately.
     package enum Level: String, Sendable { case info, warning, error }

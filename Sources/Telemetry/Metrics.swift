@@ -33,7 +33,7 @@ package final class Gauge: Sendable {
     package var value: Int64 { current.load(ordering: .relaxed) }
 }
 
-/// Sorts measured values into buckets, each of which has an upper bound.
+/// A count of measured values in buckets, each of which has an upper bound.
 package final class Histogram: Sendable {
     /// Bounds for request and commit times, from 50 microseconds to 10 seconds.
     package static let latencyBounds: [Int64] = [
@@ -85,7 +85,7 @@ package final class Metrics: Sendable {
 
     package init() {}
 
-    /// A counter that is rendered under `name` with these labels.
+    /// Returns a counter that is rendered under `name` with these labels.
     package func counter(
         _ name: String, _ help: String, labels: [(String, String)] = [], lanes: Int = 1
     ) -> Counter {
@@ -94,14 +94,14 @@ package final class Metrics: Sendable {
         return counter
     }
 
-    /// A counter whose value is maintained elsewhere and is read each time the metrics are rendered.
+    /// Registers a counter whose value is maintained elsewhere and is read each time the metrics are rendered.
     package func counter(
         _ name: String, _ help: String, _ value: @escaping @Sendable () -> Int64
     ) {
         add(name, help, "counter", [], .counter(value))
     }
 
-    /// A gauge whose value is read each time the metrics are rendered.
+    /// Registers a gauge whose value is read each time the metrics are rendered.
     package func gauge(
         _ name: String, _ help: String, labels: [(String, String)] = [],
         _ value: @escaping @Sendable () -> Int64
@@ -109,7 +109,7 @@ package final class Metrics: Sendable {
         add(name, help, "gauge", labels, .gauge(value))
     }
 
-    /// A histogram that is rendered under `name` with these labels.
+    /// Returns a histogram that is rendered under `name` with these labels.
     package func histogram(
         _ name: String, _ help: String, labels: [(String, String)] = [],
         bounds: [Int64] = Histogram.latencyBounds, unit: Unit = .microsecondsAsSeconds,
@@ -134,7 +134,7 @@ package final class Metrics: Sendable {
         }
     }
 
-    /// All metrics in the Prometheus text format.
+    /// Returns all metrics in the Prometheus text format.
     package func text() -> String {
         var lines: [String] = []
         for family in families.withLock({ $0 }) {

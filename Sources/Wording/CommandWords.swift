@@ -1,9 +1,9 @@
 package import Core
 
-/// Says remedies as commands and flags, for people who work with the command line or the API.
+/// The wording of remedies as commands and flags, for people who work with the command line or the API.
 package struct CommandWords: Sendable {
-    /// What to do, and the shell commands that do it. If `commands` is empty, the text names them, or only a person can
-    /// do it.
+    /// What to do, and the shell commands that do it. If `commands` is empty, the text names the commands, or only a
+    /// person can act.
     package struct Advice: Hashable, Sendable {
         package let text: String
         package let commands: [String]
@@ -72,7 +72,7 @@ package struct CommandWords: Sendable {
         "deed catalog apply catalog.json\(flag(project))"
     }
 
-    /// The flag that selects the project; empty for the default project.
+    /// Returns the flag that selects the project, or an empty text for the default project.
     private func flag(_ project: ProjectID) -> String {
         project.text == "default" ? "" : " --project \(project)"
     }
@@ -85,7 +85,8 @@ package struct CommandWords: Sendable {
 }
 
 extension Remedy {
-    /// The remedy in the command line's words. They continue a sentence, or follow it if they begin in upper case.
+    /// The remedy in the command line's words. A text in lower case continues a sentence; a text in upper case follows
+    /// it.
     package var inCommands: String {
         switch self {
         case .createProject(let id): "create it with: deed project create \(id)"
@@ -172,7 +173,7 @@ extension Remedy {
         }
     }
 
-    /// The sentence followed by this remedy in the command line's words.
+    /// Returns the sentence followed by this remedy in the command line's words.
     package func after(_ sentence: String) -> String {
         let words = inCommands
         if words.first?.isUppercase == true { return "\(sentence) \(words)" }

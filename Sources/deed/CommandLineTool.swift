@@ -10,7 +10,7 @@ enum CommandLineTool {
 
             """, commands: commands)
 
-    /// Commands in the order in which the help lists them. A new command goes into the list of its family.
+    /// The commands, in the help's order. A new command goes into its family's list.
     static let commands: [CommandSpec] =
         [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand]
         + projectCommands

@@ -15,7 +15,7 @@ extension Option {
     static let environment = setting(
         "environment", "NAME", "production (the default) or sandbox")
     static let idempotencyKey = value(
-        "idempotency-key", "KEY", "act only once, however often the command runs with this key")
+        "idempotency-key", "KEY", "act only once, even if the command is repeated with this key")
 
     /// The flags of every command with database access.
     static let database = [databaseURL, dataDir, testClock, json]
@@ -24,7 +24,7 @@ extension Option {
 extension Invocation {
     func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
-    /// The customer from a flag or the first argument, in the environment given by the flag.
+    /// Returns the customer from a flag or the first argument, in the environment given by the flag.
     func stream() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("name the customer once: as an argument or with --customer")
@@ -35,7 +35,7 @@ extension Invocation {
         return try stream(of: text)
     }
 
-    /// The customer with this name, in the environment given by the flag.
+    /// Returns the customer with this name, in the environment given by the flag.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
         let customer: CustomerID = try id(text, named: "--customer")
         if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
@@ -53,7 +53,7 @@ extension Invocation {
 }
 
 extension Invocation {
-    /// The period given by `--from` and `--to`.
+    /// Returns the period given by `--from` and `--to`.
     func period() throws(CommandEnd) -> (from: Instant?, to: Instant?) {
         let (from, to) = (try instant("from"), try instant("to"))
         if let from, let to, to <= from { throw usage("--to must come after --from") }

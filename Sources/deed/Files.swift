@@ -27,7 +27,7 @@ func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-/// Syncs the file's folder, so that files renamed or linked in it are durable.
+/// Syncs the file's folder, so that renamed or linked files in it are durable.
 func syncFolder(of path: String) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     let descriptor = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -38,14 +38,14 @@ func syncFolder(of path: String) {
 
 func fileExists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// The number of free bytes on the folder's disk; `nil` if unknown.
+/// Returns the number of free bytes on the folder's disk, or `nil` if unknown.
 func freeBytes(in folder: String) -> Int64? {
     var found = statvfs()
     guard statvfs(folder, &found) == 0, found.f_blocks > 0 else { return nil }
     return Int64(clamping: UInt64(found.f_bavail) * UInt64(found.f_frsize))
 }
 
-/// Creates a folder whose name starts with this prefix and that only this user can enter.
+/// Creates a folder that only this user can enter and whose name starts with this prefix.
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Overwrites the passwords in this process's arguments with `x`, because every user of the machine can list arguments.
-/// Read the arguments before calling this.
+/// Overwrites the passwords in this process's arguments with `x`, because every user of the machine can list them. The
+/// arguments must be read before this.
 func hidePasswords() {
     for place in 0..<Int(CommandLine.argc) {
         guard let argument = CommandLine.unsafeArgv[place] else { continue }
@@ -23,7 +23,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
         }
     }
     if let scheme = first("://", from: 0), scheme >= 5 {
-        // A password may contain this character, so its last occurrence counts.
+        // A password may contain this character, so the last occurrence counts.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
         if let at = text[authority].lastIndex(of: UInt8(ascii: "@")),
@@ -47,7 +47,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     return ranges
 }
 
-/// The end of the password: the closing quote, or the position before the next separator.
+/// Returns the end of the password: the closing quote or the position before the next separator.
 private func passwordEnd(in text: [UInt8], from start: Int) -> Int {
     guard start < text.count, text[start] == UInt8(ascii: "'") else {
         let ends = [UInt8(ascii: " "), UInt8(ascii: "&")]

@@ -22,15 +22,14 @@ let standardErrorLog = Log { line in
 }
 
 extension Settings {
-    /// The settings from flags and variables.
     init(_ invocation: Invocation) {
         self.init(
             databaseURL: invocation["database-url"],
             dataFolder: invocation["data-dir"] ?? Settings.defaultDataFolder)
     }
 
-    /// For root, the folder where services keep their data. For other users, a folder in their home. The
-    /// choice depends on the user who started the process, even if the process has since switched users.
+    /// The default data folder: for root, the folder where services keep their data; for other users, a folder in their
+    /// home. The choice depends on the user who started the process, even if the process has since switched users.
     static let defaultDataFolder: String = {
         if getuid() == 0 { return "/var/lib/deed" }
         let variables = ProcessInfo.processInfo.environment
@@ -62,7 +61,7 @@ extension Invocation {
         try body(database)
     }
 
-    /// Records that an operator has performed a task. A failure to do so does not matter.
+    /// Records that an operator has performed a task. Ignores a failure.
     func note(done what: String, says: JSON = [:]) {
         guard let database = try? database() else { return }
         defer { database.leave() }
@@ -70,7 +69,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// This call's flags that locate the installation, for commands to paste.
+    /// This call's flags for the installation's location, for commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"
@@ -83,7 +82,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with the use cases. A project that the command names must exist.
+    /// Runs `body` with the use cases. Requires that the project in the command exists.
     func withUseCases(
         in project: ProjectID? = nil, mayCreate: Bool = false,
         _ body: (UseCases) throws(CommandEnd) -> Void
@@ -93,7 +92,7 @@ extension Invocation {
         }
     }
 
-    /// Runs `body` with everything that is needed to accept evidence.
+    /// Runs `body` with everything needed to accept evidence.
     func withIntake(
         in project: ProjectID? = nil, onlyReads: Bool? = nil,
         _ body: (Intake) throws(CommandEnd) -> Void
@@ -126,12 +125,12 @@ extension Invocation {
         }
     }
 
-    /// The certificates of `--extra-roots`, if any.
+    /// Returns the certificates of `--extra-roots`, if any.
     func extraRoots() throws(CommandEnd) -> [Certificate] {
         try self["extra-roots"].map(readRoots) ?? []
     }
 
-    /// The person at the command line.
+    /// Returns the person at the command line.
     func sender() throws(CommandEnd) -> Sender {
         let login = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) }
         let key = self["idempotency-key"]
@@ -146,7 +145,7 @@ extension Invocation {
     }
 }
 
-/// Starts a service that a command needs. A failure ends the command with the error.
+/// Starts a service that a command needs. A failure ends the command.
 func starting<Started>(
     _ body: () throws(StartError) -> Started
 ) throws(CommandEnd) -> Started {

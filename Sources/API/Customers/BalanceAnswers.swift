@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension RecordedMovement {
-    /// `POST /v1/customers/{c}/balances/{currency}/spend` and `…/adjust`
+    /// Returns the answer to `POST /v1/customers/{c}/balances/{currency}/spend` and `…/adjust`.
     package func json(of stream: Stream) -> JSON {
         let head: JSON = ["currency": .string(movement.currency.text)]
         return .answer(about: stream, at: recorded.position, head.followed(by: members))
@@ -22,7 +22,7 @@ extension RecordedMovement {
 }
 
 extension MovementsAnswer {
-    /// `GET /v1/customers/{c}/balances/{currency}/history`
+    /// The answer to `GET /v1/customers/{c}/balances/{currency}/history`.
     package var json: JSON {
         .answer(
             about: stream,

@@ -50,7 +50,7 @@ struct BalanceRoutes: Sendable {
             reason: reason.reason, ticket: reason.ticket)
         let allowsUnknown = try body.flag(Body.allowUnknown)
         let role = call.access.key.role
-        // A back end may only add coins that customers earn. Only an admin may deduct.
+        // A back end may only add coins that customers earn. Only an admin may take coins away.
         let mayTake = role.permissions.contains(.administer)
         if !mayTake, wish.amount < 0 { throw .wrongRole(needed: [.admin], held: role) }
         let adjusting = balances.adjusting(

@@ -3,8 +3,7 @@ package import JSON
 package import Service
 
 extension CustomerAnswer {
-    /// `GET /v1/customers/{c}`: the entitlements as their own call returns them, and the sources of those
-    /// entitlements.
+    /// `GET /v1/customers/{c}`: the entitlements as in their own call, and their sources.
     package var json: JSON {
         let at = entitlements.entitlements.at
         let (customer, catalog) = (view.customer, view.project.catalog)
@@ -44,7 +43,7 @@ extension SubscriptionStatus.Committed {
 }
 
 extension Purchase {
-    /// The purchase as its newest transaction describes it.
+    /// Returns the purchase as its newest transaction describes it.
     func json(by catalog: Catalog) -> JSON? {
         guard let newest, let first = evidence.first?.effective else { return nil }
         let json: JSON = [
@@ -65,7 +64,7 @@ extension Purchase {
 }
 
 extension JSON {
-    /// Marks a transaction that was made with Xcode on a developer's machine.
+    /// Adds a mark to a transaction that was made with Xcode on a developer's machine.
     func marked(_ transaction: TransactionID) -> JSON {
         with("xcode", transaction.isOfXcode ? true : nil)
     }

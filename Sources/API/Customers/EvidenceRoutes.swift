@@ -6,7 +6,7 @@ import Service
 /// Calls about the stored evidence of a customer, which only the service's own pages make.
 struct EvidenceRoutes: Sendable {
     private static let pageSize = 25
-    /// The maximum number of subjects that an answer names for one piece.
+    /// The maximum number of subjects that an answer lists for one piece of evidence.
     private static let subjectLimit = 25
 
     let proofs: Proofs

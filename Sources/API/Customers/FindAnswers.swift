@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension FindAnswer {
-    /// `GET /v1/find`
+    /// The answer to `GET /v1/find`.
     package var json: JSON {
         let json: JSON = [
             "query": .string(words.text), "matches": .array(matches.map(\.json)),
@@ -65,7 +65,7 @@ extension StoreTold {
     }
 }
 
-/// A path segment with special bytes percent-encoded.
+/// Returns a path segment with special bytes percent-encoded.
 private func segment(_ text: String) -> String {
     let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     let digits = Array("0123456789ABCDEF".utf8)

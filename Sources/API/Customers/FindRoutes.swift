@@ -48,7 +48,7 @@ struct FindRoutes: Sendable {
         let ticket = try body.ticket(of: call)
         let answer = try obey(
             orders.find(words, of: project, in: environment, limit: Int(limit)))
-        // The store's answer is recorded under the store's name, so only this note shows who asked.
+        // The store's answer is recorded under the store's name. Only this note shows who asked.
         if notes.keeps(call.access.key) {
             notes.note(call.access.key, FindRoutes.asking, status: 200, code: FindRoutes.asked) {
                 ($0.environment, $0.ticket) = (environment, ticket)

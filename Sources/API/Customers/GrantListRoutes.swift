@@ -56,7 +56,7 @@ extension QueryParameters {
 }
 
 extension GrantListAnswer {
-    /// `GET /v1/grants`
+    /// The answer to `GET /v1/grants`.
     package var json: JSON {
         let list: JSON = [
             "project": .string(project.text), "environment": .string(environment.rawValue),

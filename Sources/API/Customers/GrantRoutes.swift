@@ -115,7 +115,7 @@ extension Body {
         }
     }
 
-    /// When a grant ends. A grant lasts for ever only if the body says so.
+    /// Returns when a grant ends. A grant lasts for ever only if the body says so.
     fileprivate func newGrantEnd() throws(Problem) -> GiveGrant.End {
         let end = try grantEnd()
         let isForEver = try flag("for_ever")

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension MergeAnswer {
-    /// `POST /v1/customers/{c}/merge` and `…/merge/undo`
+    /// The answer to `POST /v1/customers/{c}/merge` and `…/merge/undo`.
     package var json: JSON {
         let merged = recorded.event.mergedWith
         let isMerged = recorded.event.type == .customerMerged

@@ -46,7 +46,7 @@ struct MergeRoutes: Sendable {
 }
 
 extension [MergeRefusal.Loss] {
-    /// The details of the first currency, and the missing amounts of all currencies.
+    /// The amounts of the first currency, and the missing amounts of all currencies.
     fileprivate var details: [(String, JSON)] {
         guard let first else { return [] }
         var missing = JSONObject()

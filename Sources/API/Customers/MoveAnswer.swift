@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension MoveAnswer {
-    /// `POST /v1/customers/{c}/purchases/{p}/transfer` and `…/undo_transfer`
+    /// The answer to `POST /v1/customers/{c}/purchases/{p}/transfer` and `…/undo_transfer`.
     package var json: JSON {
         [
             "purchase": .string(moved.purchase.description),
@@ -17,7 +17,7 @@ extension MoveAnswer {
 }
 
 extension AttachAnswer {
-    /// `POST /v1/unclaimed/{p}/attach`
+    /// The answer to `POST /v1/unclaimed/{p}/attach`.
     package var json: JSON {
         [
             "purchase": .string(attached.purchase.description),
@@ -31,7 +31,7 @@ extension AttachAnswer {
 }
 
 extension BlockAnswer {
-    /// `POST /v1/customers/{c}/purchases/{p}/block` and `…/unblock`
+    /// The answer to `POST /v1/customers/{c}/purchases/{p}/block` and `…/unblock`.
     package var json: JSON {
         .answer(
             about: stream, at: position,

@@ -66,7 +66,7 @@ struct MoveRoutes: Sendable {
 }
 
 extension Call {
-    /// The purchase named by the path argument with this index.
+    /// Returns the purchase named by the path argument with this index.
     func purchase(_ place: Int = 1) throws(Problem) -> PurchaseID {
         guard let purchase = PurchaseID(arguments[place]) else {
             throw .invalid(

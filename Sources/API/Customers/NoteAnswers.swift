@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension NoteAnswer {
-    /// `POST /v1/customers/{c}/notes` and `DELETE …/{id}`
+    /// The answer to `POST /v1/customers/{c}/notes` and `DELETE …/{id}`.
     package var json: JSON {
         .answer(
             about: stream, at: position,
@@ -12,7 +12,7 @@ extension NoteAnswer {
 }
 
 extension NotesAnswer {
-    /// `GET /v1/customers/{c}/notes`
+    /// The answer to `GET /v1/customers/{c}/notes`.
     package var json: JSON {
         .answer(about: stream, at: position, ["notes": .array(notes.map { $0.json(actorNames) })])
     }

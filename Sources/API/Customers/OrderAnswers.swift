@@ -3,14 +3,14 @@ package import JSON
 package import Service
 
 extension OrderAnswer {
-    /// `POST /v1/customers/{c}/orders`, `…/close` and `GET /v1/orders/{id}`
+    /// The answer to `POST /v1/customers/{c}/orders`, `…/close` and `GET /v1/orders/{id}`.
     package var json: JSON {
         .answer(about: stream, at: position, ["order": order.json(at: at)])
     }
 }
 
 extension OrdersAnswer {
-    /// `GET /v1/customers/{c}/orders`
+    /// The answer to `GET /v1/customers/{c}/orders`.
     package var json: JSON {
         .answer(
             about: stream, at: position,
@@ -22,7 +22,7 @@ extension OrdersAnswer {
 }
 
 extension TokenAnswer {
-    /// `PUT /v1/customers/{c}/account_token`
+    /// The answer to `PUT /v1/customers/{c}/account_token`.
     package var json: JSON {
         .answer(about: stream, at: position, ["token": .string(token.text)])
     }

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension RefundRequestsAnswer {
-    /// `GET /v1/refund_requests`
+    /// The answer to `GET /v1/refund_requests`.
     package var json: JSON {
         let list: JSON = [
             "project": .string(project.text), "environment": .string(environment.rawValue),
@@ -29,7 +29,7 @@ extension RefundRequest {
 }
 
 extension AccountAnswer {
-    /// `GET /v1/app_transactions/{id}`
+    /// The answer to `GET /v1/app_transactions/{id}`.
     package var json: JSON {
         [
             "app_transaction": .string(account.text),

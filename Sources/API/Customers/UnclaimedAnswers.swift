@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension UnclaimedListAnswer {
-    /// `GET /v1/unclaimed`
+    /// The answer to `GET /v1/unclaimed`.
     package var json: JSON {
         [
             "project": .string(project.text), "environment": .string(environment.rawValue),
@@ -14,13 +14,13 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase as in a customer's answer, with its account tokens and the instant at which it started to wait.
+    /// The purchase as in a customer's answer, with its account tokens and the instant at which its wait began.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))
     }
 
-    /// `GET /v1/unclaimed/{p}`, with all of its transactions.
+    /// The answer to `GET /v1/unclaimed/{p}`, with all of its transactions.
     package var wholeJSON: JSON {
         json.with("history", .array(purchase.evidence.map(\.effective.json)))
     }

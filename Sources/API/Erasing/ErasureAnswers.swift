@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension ErasureLook {
-    /// `POST /v1/customers/{c}/erase` without an intent
+    /// The answer to `POST /v1/customers/{c}/erase` without an intent.
     package var json: JSON {
         [
             "dry_run": true, "customer": .string(customer.text), "intent": .string(intent.text),
@@ -14,7 +14,8 @@ extension ErasureLook {
 }
 
 extension ErasureLook.Side {
-    /// Names the customer to whom this part belongs, if that customer was merged into the erased one.
+    /// Returns the part's members. They name the customer who owned the part, if that customer was merged into the
+    /// erased one.
     fileprivate func json(besides customer: CustomerID) -> JSON {
         let other = stream.customer == customer ? nil : stream.customer
         let head = JSON.object(JSONObject()).with("customer", other.map { .string($0.text) })
@@ -36,7 +37,7 @@ extension KeptCounts {
 }
 
 extension ErasureAnswer {
-    /// `POST /v1/customers/{c}/erase` with an intent
+    /// The answer to `POST /v1/customers/{c}/erase` with an intent.
     package var json: JSON {
         [
             "customer": .string(customer.text),
@@ -63,7 +64,7 @@ extension ErasedAnswer.Side {
 }
 
 extension RecordedEvent {
-    /// Everything needed to repeat an erasure that a restore has lost.
+    /// The data for repeating an erasure that a restore has lost.
     package var listedErasureJSON: JSON? {
         guard case .customerErased(let erased) = event else { return nil }
         return erasureJSON?.with("marks", .array(erased.forgotten.map { .string($0.text) }))

@@ -5,7 +5,8 @@ import Service
 
 /// The calls that admins use to export a person's data or to erase the person.
 struct ErasureRoutes: Sendable {
-    /// The size limit of an export. Larger exports need the command, which does not hold the whole document in memory.
+    /// The size limit of an export. Larger exports need the command, which writes the document without holding all of
+    /// it in memory.
     static let exportLimit = 64 << 20
 
     let erasures: Erasures
@@ -56,7 +57,7 @@ struct ErasureRoutes: Sendable {
     }
 }
 
-/// Collects the bytes of an answer that arrives in pieces.
+/// The bytes of an answer that arrives in pieces.
 private final class Collected {
     var bytes: [UInt8] = []
 }

@@ -2,8 +2,8 @@ package import Core
 import JSON
 package import Service
 
-/// Everything stored about a customer, as one JSON document that is written piece by piece. `docs/export.schema.json`
-/// describes it.
+/// All data about a customer, as one JSON document that is written piece by piece. `docs/export.schema.json` describes
+/// it.
 package struct ExportText {
     private let exports: Exports
     private let sink: ([UInt8]) throws(CommandError) -> Void
@@ -63,7 +63,7 @@ package struct ExportText {
         try sink([UInt8(ascii: "}")])
     }
 
-    /// Adds a list as a further member. `fill` writes the elements.
+    /// Appends a list as a member. `fill` writes the elements.
     private func list(
         _ name: StaticString,
         _ fill: (_ add: (JSON) throws(CommandError) -> Void) throws(CommandError) -> Void

@@ -3,7 +3,7 @@ import JSON
 import Service
 
 extension Body {
-    /// The evidence, in the order of the results.
+    /// Returns the evidence, in the order of the results.
     func evidence(_ ways: [HandIn]) throws(Problem) -> [RawEvidence] {
         var pieces: [RawEvidence] = []
         for way in ways {
@@ -42,7 +42,7 @@ extension Body {
         }
     }
 
-    /// The objects in the array, each with its valid members in a fixed order.
+    /// Returns the objects in the array, each with its permitted members in a fixed order.
     private func objects(
         _ name: String, of members: [HandInMember], atMost limit: Int
     ) throws(Problem) -> [JSON] {

@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension IntakeItem {
-    /// `GET /v1/intake/{id}`
+    /// Returns the answer to `GET /v1/intake/{id}`.
     package func json(_ names: [Actor: String]) -> JSON {
         [
             "intake": .string(id.text), "state": .string(state.word.rawValue),

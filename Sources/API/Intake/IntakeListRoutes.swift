@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// The call that lists evidence that waits or has been judged. Only the service's own pages make it.
+/// The call that lists queued and judged evidence. Only the service's own pages make it.
 struct IntakeListRoutes: Sendable {
     /// The number of items per page.
     private static let limit = 100
@@ -25,7 +25,7 @@ struct IntakeListRoutes: Sendable {
             try IntakeID(member: "after", text)
         }
         let limit = IntakeListRoutes.limit
-        // One more shows whether another page follows.
+        // An additional item shows whether another page follows.
         let found = try obey(
             intake.items(of: project, in: state, after: after, limit: limit + 1))
         let items = Array(found.prefix(limit))

@@ -7,7 +7,7 @@ extension SubmissionAnswer {
     /// The log position up to which the answer is current.
     package var position: Position { entitlements.position }
 
-    /// `POST /v1/customers/{c}/receipts` and `…/restore`
+    /// The answer to `POST /v1/customers/{c}/receipts` and `…/restore`.
     package var json: JSON {
         let head: JSON = ["items": .array(items.map(\.json))]
         return head.followed(by: entitlements.json)
@@ -26,7 +26,7 @@ extension SubmittedItem {
             object.append("environment", .string(otherEnvironment.rawValue))
         }
         if let purchase { object.append("purchase", .string(purchase.description)) }
-        // To finish the transaction, the app needs the id that it knows.
+        // To finish the transaction, the app needs the id that the device knows.
         if let transaction { object.append("transaction", .string(transaction.onDevice)) }
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown): break
@@ -50,7 +50,7 @@ extension SubmittedItem {
 }
 
 extension NotificationAnswer {
-    /// `POST /v1/stores/apple/notifications`
+    /// The answer to `POST /v1/stores/apple/notifications`.
     package var json: JSON {
         switch self {
         case .kept(let notification, let environment, let isNew):

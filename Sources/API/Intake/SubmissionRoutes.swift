@@ -32,7 +32,7 @@ struct SubmissionRoutes: Sendable {
         } + gates.map { notifications(of: $0.store, through: $0.gate) }
     }
 
-    /// The call with which a store delivers its notifications.
+    /// Returns the route for a store's notifications.
     private func notifications(of store: Store, through gate: NotificationGate) -> Route {
         Route(
             "POST", "/stores/\(store.rawValue)/notifications",
@@ -78,8 +78,8 @@ struct SubmissionRoutes: Sendable {
 }
 
 extension Problem {
-    /// The answer to a store after an error. After any 4xx or 5xx except 400, stores resend a notification for some
-    /// days.
+    /// Creates the answer to a store after an error. After any 4xx or 5xx except 400, stores resend a notification for
+    /// several days.
     fileprivate init(_ error: NotificationError) {
         switch error {
         case .unreadable(let refused):

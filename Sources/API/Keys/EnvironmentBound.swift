@@ -3,7 +3,7 @@ import HTTPServer
 import Service
 
 extension Route {
-    /// What a call is about. A key that is bound to one environment cannot make calls about the other one.
+    /// The subject of a call. A key that is bound to one environment cannot make calls about the other one.
     enum Subject: Sendable {
         /// The environment in the query or the body. The default is production.
         case named
@@ -35,7 +35,7 @@ extension Route.Access {
         throw .environmentNotAllowed(own, environment)
     }
 
-    /// Whether the key may see this environment.
+    /// Returns whether the key may see this environment.
     func shows(_ environment: Environment) -> Bool {
         key.limits.environment.map { $0 == environment } ?? true
     }

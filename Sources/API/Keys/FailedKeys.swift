@@ -4,7 +4,7 @@ import Service
 import Synchronization
 import Telemetry
 
-/// Counts unknown keys by the address that sent them, and logs a limited number of them.
+/// The number of unknown keys by the address that sent them. The log shows a limited number of them.
 final class FailedKeys: Sendable {
     private let throttle = Mutex(Throttle(each: .unknownKeys))
     private let told = Mutex(ToldAddresses())
@@ -19,7 +19,7 @@ final class FailedKeys: Sendable {
         self.now = now
     }
 
-    /// Refuses an address that has recently sent too many unknown keys. Calls with remembered keys are exempt.
+    /// Refuses an address that has recently sent too many unknown keys. Known keys in memory are exempt.
     func requirePatience(with client: ClientAddress?) throws(Problem) {
         guard let client, !throttle.withLock({ $0.allows(client.description, at: now()) })
         else { return }

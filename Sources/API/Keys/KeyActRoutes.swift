@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that only the service's own pages make, because no key revokes another one.
+/// Calls that only the service's own pages make, because a key cannot revoke other keys.
 struct KeyActRoutes: Sendable {
     let lists: KeyLists
     let projects: Projects

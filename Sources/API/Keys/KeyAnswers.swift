@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension KeyListAnswer {
-    /// `GET /v1/keys`
+    /// The answer to `GET /v1/keys`.
     package var json: JSON {
         [
             "project": .string(project.text), "at": .instant(at),

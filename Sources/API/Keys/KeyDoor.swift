@@ -3,14 +3,14 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Reads the keys in calls to one surface, and remembers recent ones.
+/// The reader of keys in calls to one surface. It remembers recent keys.
 final class KeyDoor: Sendable {
-    /// How many header values are remembered.
+    /// The maximum number of remembered header values.
     private static let limit = 10_000
 
     private struct Shown {
         var keys: [String: ShownKey] = [:]
-        /// The edition of the key ring when these keys were remembered.
+        /// The key ring's edition when these keys were read.
         var edition = 0
     }
     /// The minimum number of microseconds between two notes about a key's use.
@@ -26,7 +26,7 @@ final class KeyDoor: Sendable {
         self.ring = ring
     }
 
-    /// The key in a request. Throws if the request has no key or the key cannot be read.
+    /// Returns the key in a request. Throws if the request has no key or the key cannot be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
         // A connection usually sends the same key as in its previous request.
@@ -70,8 +70,8 @@ final class KeyDoor: Sendable {
         return new
     }
 
-    /// The key's current state, read from the database if the key has left memory. The key may have
-    /// been revoked while the call waited for a worker.
+    /// Returns the key's current state, read from the database if the key has left memory. The key may have been
+    /// revoked while the call waited for a worker.
     func find(_ key: PresentedKey) throws(Fault) -> LiveKey? {
         switch key {
         case .known(let shown):
@@ -86,7 +86,6 @@ final class KeyDoor: Sendable {
 }
 
 extension KeyDoor {
-    /// The key's current state.
     func find(
         _ key: PresentedKey, _ failed: FailedKeys, from client: ClientAddress?
     ) throws(Problem) -> LiveKey {
@@ -99,7 +98,8 @@ extension KeyDoor {
     }
 }
 
-/// A key that was in memory when the request arrived. A class, so that passing it on costs only one reference count.
+/// A key that was in memory when the request arrived. It is a class, because passing it on costs only one reference
+/// count.
 final class ShownKey: Sendable {
     fileprivate let value: [UInt8]
     let key: LiveKey
@@ -122,6 +122,6 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// The room in which the caller waits. Callers with an unknown key wait with callers without one.
+    /// The room in which the caller waits. An unknown key counts as no key.
     var room: Room { known == nil ? .strangers : .known }
 }

@@ -1,11 +1,11 @@
 import HTTPServer
 
-/// Where calls to a surface carry their key.
+/// The place of the key in calls to a surface.
 enum KeyPlace: Sendable {
     /// `Authorization: Bearer <key>`
     case bearer
-    /// A cookie. Browsers also send cookies with requests that other sites cause. A cookie therefore permits changes
-    /// only if the browser says that the call comes from Deed's own pages.
+    /// A cookie. Browsers also send cookies with requests that other sites cause, so a cookie permits changes only if
+    /// the browser says that the call comes from Deed's own pages.
     case cookie(String)
 
     var header: StaticString {
@@ -15,7 +15,7 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// Whether the key in the request is acceptable here.
+    /// Returns whether the key in the request is acceptable here.
     func counts(in request: borrowing Request) throws(Problem) -> Bool {
         guard case .cookie = self, !request.isGet else { return true }
         guard let site = try request.single("Sec-Fetch-Site") else { return false }
@@ -29,7 +29,8 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// The answer to a call without a key. `value` is the header that should contain the key, if the request has one.
+    /// Returns the answer to a call without a key. `value` is the header that should contain the key, if the request
+    /// has one.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey
@@ -38,7 +39,7 @@ enum KeyPlace: Sendable {
     }
 }
 
-/// The text after `Bearer ` (in upper or lower case), trimmed.
+/// Returns the text after `Bearer ` (in upper or lower case), trimmed.
 private func bearerKey(in authorization: String) -> String? {
     let (bytes, scheme) = (authorization.utf8.span, "bearer ".utf8.span)
     guard bytes.count > scheme.count else { return nil }
@@ -46,12 +47,12 @@ private func bearerKey(in authorization: String) -> String? {
     return trimmed(bytes.extracting(scheme.count...))
 }
 
-/// Whether the header consists of `Bearer` alone.
+/// Returns whether the header consists of `Bearer` alone.
 private func isBearerAlone(_ authorization: String) -> Bool {
     trimmed(authorization.utf8.span)?.lowercased() == "bearer"
 }
 
-/// The cookie's value. `nil` if the cookie occurs twice, because one of them may have been planted.
+/// Returns the cookie's value, or `nil` if the cookie occurs twice, because one of the two may have been planted.
 func cookieValue(_ name: String, in value: String) -> String? {
     var found: [String] = []
     for pair in value.split(separator: ";") {
@@ -62,7 +63,7 @@ func cookieValue(_ name: String, in value: String) -> String? {
     return found.count == 1 ? found.first.flatMap { trimmed($0.utf8.span) } : nil
 }
 
-/// The trimmed text; `nil` if nothing is left.
+/// Returns the trimmed text, or `nil` if nothing is left.
 private func trimmed(_ bytes: Span<UInt8>) -> String? {
     var (start, end) = (0, bytes.count)
     while start < end, bytes[start].isBlank { start += 1 }

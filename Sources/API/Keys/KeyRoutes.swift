@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The call that lists a project's keys. Keys are created and revoked only on the command line.
+/// The call that lists a project's keys. Only the command line creates and revokes keys.
 struct KeyRoutes: Sendable {
     let lists: KeyLists
 

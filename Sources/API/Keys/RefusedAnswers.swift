@@ -4,7 +4,7 @@ import JSON
 import Service
 
 extension ServedRoute {
-    /// The reaction to a call with a key. If the key belongs to a person, a refusal of the call is recorded.
+    /// Returns the reaction to a call with a key. Records the refusal of a call if the key belongs to a person.
     func react(
         to draft: CallDraft, by key: LiveKey, _ roles: [Role], _ work: Route.Work
     ) throws(Problem) -> Reaction {
@@ -29,7 +29,7 @@ extension ServedRoute {
 }
 
 extension Reaction {
-    /// The same reaction. If the call is refused, `see` also receives the problem.
+    /// Returns the same reaction. `see` also receives the problem of a refused call.
     fileprivate func watched(_ see: @escaping @Sendable (Problem) -> Void) -> Reaction {
         switch self {
         case .answered(.failure(let problem)):
@@ -63,7 +63,7 @@ extension Reaction {
 }
 
 extension RefusedCall {
-    /// Fills in what the call was about, as far as those parts of the call are well-formed.
+    /// Fills in the subject of the call from its well-formed parts.
     mutating func complete(from draft: CallDraft, _ pattern: String) {
         if pattern.hasPrefix("/customers/{customer}"), let customer = draft.arguments?.first {
             self.customer = try? CustomerID(customer)

@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// Counts attempts to sign in to the console by outcome, and logs a limited number of failed ones.
+/// The number of console sign-ins by outcome. The log shows a limited number of failed ones.
 package final class RefusedSignIns: Sendable {
     /// The outcome of an attempt.
     package enum Outcome: String, CaseIterable, Sendable {
@@ -35,8 +35,8 @@ package final class RefusedSignIns: Sendable {
         self.now = now
     }
 
-    /// Counts an attempt. The log line contains the network address. It names the person only if
-    /// someone with the right password tries codes, because the password is then known to others.
+    /// Counts an attempt. The log line contains the network address. It names the person only if someone with the right
+    /// password tries codes, because the password is then compromised.
     package func note(
         _ outcome: Outcome, of person: PersonID? = nil, from client: ClientAddress?
     ) {
@@ -48,7 +48,7 @@ package final class RefusedSignIns: Sendable {
         }
     }
 
-    /// Logs a change to a person's second factor. The line contains the person's id, as events do.
+    /// Logs a change to a person's second factor. The line contains the person's id, like an event.
     package func note(
         secondFactor change: String, of person: PersonID, from client: ClientAddress?
     ) {

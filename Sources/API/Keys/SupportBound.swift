@@ -4,19 +4,19 @@ import JSON
 import Service
 
 extension Route.Access {
-    /// Whether the key belongs to support staff, who cannot see prices, need a ticket, and act within limits.
+    /// Whether the key belongs to support staff. They cannot see prices, need a ticket, and act within limits.
     var isOfSupport: Bool { key.role == .support }
 }
 
 extension Body {
-    /// The reason for a change. Support staff must also give a ticket.
+    /// Returns the reason for a change. Support staff must also give a ticket.
     func reason(of call: Call) throws(Problem) -> AdminReason {
         let reason = try adminReason()
         try call.requireTicket(reason.ticket)
         return reason
     }
 
-    /// The ticket that a call by support staff must name.
+    /// Returns the call's ticket, which is mandatory for support staff.
     func ticket(of call: Call) throws(Problem) -> Ticket? {
         let ticket = try ticket()
         try call.requireTicket(ticket)
@@ -29,7 +29,7 @@ extension Call {
         if access.isOfSupport, ticket == nil { throw .noTicket }
     }
 
-    /// The wish within the limits of the key's role.
+    /// Returns the wish, restricted to the limits of the key's role.
     func limited<Answer>(_ wish: Wish<Answer>) -> Wish<Answer> {
         access.isOfSupport ? wish.withinSupportLimits : wish
     }
@@ -43,7 +43,6 @@ extension Problem {
 }
 
 extension JSON {
-    /// The payload member that holds a price.
     private static let price = "price"
 
     /// The same value without prices, at any depth.
@@ -60,8 +59,8 @@ extension JSON {
         }
     }
 
-    /// An event's payload without prices. A payload that was damaged in the database is left out,
-    /// because a price might be anywhere in it.
+    /// Returns an event's payload without prices. Leaves out a payload that was damaged in the database, because it
+    /// might contain a price anywhere.
     static func payloadWithoutPrices(_ text: String) -> JSON? {
         (try? JSON.read(text))?.withoutPrices
     }

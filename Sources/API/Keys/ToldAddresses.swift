@@ -6,7 +6,7 @@ import JSON
 struct ToldAddresses: Sendable {
     /// The minimum number of milliseconds between two log lines about the same address.
     private static let silence: Int64 = 60_000
-    /// How many addresses get a separate log line in that time. The others share one.
+    /// The maximum number of addresses with a separate log line in that time. The others share a line.
     private static let limit = 60
 
     private var each: [ClientAddress: (at: Instant, since: Int)] = [:]
@@ -14,7 +14,7 @@ struct ToldAddresses: Sendable {
     /// The maximum number of other addresses that are counted separately.
     private static let otherLimit = 10_000
 
-    /// The log lines that are due once this address has been refused again.
+    /// Counts a refusal of this address and returns the log lines that are due.
     mutating func lines(after client: ClientAddress, at now: Instant) -> [JSON] {
         var lines: [JSON] = []
         if each[client] == nil, each.count >= ToldAddresses.limit { forget(at: now) }
@@ -50,7 +50,7 @@ struct ToldAddresses: Sendable {
         return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
     }
 
-    /// Forgets addresses whose log lines would be due. Counts that have not been logged are added to the shared line.
+    /// Forgets addresses whose log lines are due. The shared line includes their unlogged refusals.
     private mutating func forget(at now: Instant) {
         for (client, last) in each where !isSilent(since: last.at, now) {
             each[client] = nil

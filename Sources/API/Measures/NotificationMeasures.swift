@@ -1,7 +1,7 @@
 import Service
 import Telemetry
 
-/// Counts the outcomes of stores' notifications, which arrive on the only route open to strangers.
+/// The outcomes of stores' notifications, which arrive on the only route open to strangers.
 struct NotificationMeasures: Sendable {
     enum Outcome: String, CaseIterable {
         case recorded, known, erased, queued, unreadable, unproven

@@ -3,7 +3,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// How often a route was called, which status the answers had, and how long they took.
+/// The number of calls of a route, the statuses of the answers, and their times.
 final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
@@ -22,7 +22,7 @@ final class RouteMeasures: Sendable {
     }
 
     func record(_ response: consuming Response, since started: Int64) -> Response {
-        // Two answers that are counted at the same time usually have different start times.
+        // Answers that are counted at the same time usually have different start times.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)
         counter(of: response.status).add(lane: lane)

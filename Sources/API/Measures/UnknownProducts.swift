@@ -3,8 +3,8 @@ import JSON
 package import Telemetry
 import Threading
 
-/// Counts purchases of products that are missing from the catalog, and logs a warning about each
-/// product at most once an hour.
+/// The number of purchases of products that are missing from the catalog. Each product causes at most one warning an
+/// hour in the log.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
     /// The maximum number of remembered products. Beyond this, further products cause no warning.

@@ -1,8 +1,8 @@
 package import HTTPServer
 
 extension Problem {
-    /// The answer to bytes that are not an unambiguous request. The connection is then closed,
-    /// because the meaning of the later bytes is unclear.
+    /// Creates the answer to bytes that are not an unambiguous request. The connection then closes, because the meaning
+    /// of later bytes is unclear.
     package init(_ fault: FramingFault) {
         let words = fault.words
         self.init(status: fault.status, code: words.code, detail: words.detail)

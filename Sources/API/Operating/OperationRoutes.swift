@@ -18,11 +18,11 @@ package struct Obstacle: Sendable {
 
 /// Calls for operators.
 package struct Operations: Sendable {
-    /// The reasons why this instance is not ready; empty if it is.
+    /// The reasons why this instance is not ready; empty if it is ready.
     package var obstacles: @Sendable () -> [Obstacle]
     package var metrics: Metrics
     package var log: Log
-    /// Whether these calls are served at a separate address. Both addresses then report whether the service is alive.
+    /// Whether these calls are served at a separate address. Both addresses then report that the service is alive.
     package var isApart = false
     /// The database's test clock, if it has one.
     package var testClock: SharedClock?
@@ -42,7 +42,7 @@ package struct Operations: Sendable {
         isApart ? Surface(prefix: "", routes: [open("/healthz", health)]) : wholeSurface
     }
 
-    /// All operating calls, at a separate address.
+    /// Returns a router for all operating calls, at a separate address.
     package func router(_ useCases: UseCases, keys: KeyRing) -> Router {
         // Calls that read metrics are not measured.
         Router([wholeSurface], useCases, keys: keys, Metrics(), log)
@@ -67,7 +67,7 @@ package struct Operations: Sendable {
 
     private func health() -> Response { .json(["alive": true]) }
 
-    /// Reports whether the instance can do all of its work. With `for=reads`, reports only whether reads are correct.
+    /// Reports whether the instance is fully operational. With `for=reads`, reports only whether reads are correct.
     private func readiness(_ call: OpenCall) throws(Problem) -> Response {
         let use = call.query["for"]
         if let use, use != "reads" {
@@ -79,7 +79,7 @@ package struct Operations: Sendable {
             ["ready": false, "reasons": .array(obstacles.map(JSON.string))], status: 503)
     }
 
-    /// The accepted values of the parameter `for`.
+    /// The parameters of `/readyz`.
     private static let uses = ["for"]
 
     private static let openAPI = LastingBody(OpenAPI.document)

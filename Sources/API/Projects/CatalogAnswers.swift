@@ -4,12 +4,12 @@ package import JSON
 package import Service
 
 extension CatalogAnswer {
-    /// `GET /v1/catalog`
+    /// The answer to `GET /v1/catalog`.
     package var json: JSON {
         ["version": .integer(version), "catalog": CatalogFile.json(catalog)]
     }
 
-    /// `GET /v1/products`
+    /// The answer to `GET /v1/products`.
     var productsJSON: JSON {
         let products = catalog.products.map { product -> JSON in
             [
@@ -22,7 +22,7 @@ extension CatalogAnswer {
 }
 
 extension CatalogStep {
-    /// `PUT /v1/catalog`
+    /// Returns the answer to `PUT /v1/catalog`.
     package func json(_ counts: AccessCounts, warnings: [CatalogProblem]) -> JSON {
         [
             "version": .integer(version), "changes": .array(changes.map(\.json)),
@@ -39,7 +39,7 @@ extension JSON {
     /// The maximum number of problems listed in an answer.
     package static let problemLimit = 1000
 
-    /// The first `problemLimit` problems, with their paths.
+    /// Returns the first `problemLimit` problems and their paths.
     package static func problems(_ problems: [CatalogProblem]) -> JSON {
         .array(
             problems.prefix(problemLimit).map {

@@ -4,8 +4,8 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls about the catalog as a person wrote it, with a reason, and about earlier changes. Only the
-/// service's own pages make them.
+/// Calls about the catalog's text, with a reason for each change, and about earlier changes. Only the service's own
+/// pages make them.
 struct CatalogChangeRoutes: Sendable {
     private static let bodyLimit = 1 << 20
 

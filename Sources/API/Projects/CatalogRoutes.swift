@@ -56,7 +56,7 @@ struct CatalogRoutes: Sendable {
         }
     }
 
-    /// The step, with the customers who gain and lose access.
+    /// Returns the answer about the step, with the customers who gain and lose access.
     func counted(
         _ step: Wish<CatalogStep>, in project: ProjectID, warnings: [CatalogProblem]
     ) -> Wish<Response> {
@@ -70,14 +70,14 @@ struct CatalogRoutes: Sendable {
 }
 
 extension CatalogProposal {
-    /// The catalog in its canonical form.
+    /// Takes the catalog in its canonical form.
     package init(_ catalog: Catalog, basis: Int64?) {
         self.init(catalog: catalog, text: CatalogFile.json(catalog).text, basis: basis)
     }
 }
 
 extension Problem {
-    /// The problems in a catalog, up to the number that an answer lists.
+    /// Creates the problem for an invalid catalog, with as many errors as an answer lists.
     fileprivate init(_ invalid: InvalidCatalog) {
         let count = invalid.problems.count
         let listed = JSON.problems(invalid.problems)

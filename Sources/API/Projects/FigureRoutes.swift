@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// A call that only the service's own pages make. It returns a project's figures. `at` is `null` if nothing has been
+/// The call for a project's figures, which only the service's own pages make. `at` is `null` if nothing has been
 /// counted yet.
 struct FigureRoutes: Sendable {
     let figures: Figures

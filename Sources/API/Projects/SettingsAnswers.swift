@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension SettingsAnswer {
-    /// `GET /v1/settings`
+    /// The answer to `GET /v1/settings`.
     package var json: JSON {
         [
             "project": .string(project.text), "settings": settings.json,
@@ -15,7 +15,7 @@ extension SettingsAnswer {
 }
 
 extension AppAllowances {
-    /// The output of `deed project allow-app`.
+    /// Returns the output of `deed project allow-app`.
     package func json(of project: ProjectID) -> JSON {
         ["project": .string(project.text), "allowed_apps": json]
     }
@@ -33,7 +33,7 @@ extension AppAllowances {
 }
 
 extension ProjectSettings {
-    /// `PATCH /v1/settings`
+    /// Returns the answer to `PATCH /v1/settings`.
     package func json(of project: ProjectID) -> JSON {
         ["project": .string(project.text), "settings": json]
     }
@@ -81,7 +81,7 @@ extension ProjectSettings {
 }
 
 extension AppAnswer {
-    /// `PUT /v1/apps/{bundle}` and `DELETE`
+    /// The answer to `PUT` and `DELETE /v1/apps/{bundle}`.
     package var json: JSON {
         let head: JSON = ["project": .string(project.text)]
         return head.with("app", app?.json(credentials))
@@ -107,12 +107,12 @@ extension App {
 }
 
 extension SandboxAccess {
-    /// The word used in the API. A list of customers is given in a separate member.
+    /// The word in the API. A separate member lists the customers.
     package enum Word: String, CaseIterable, Sendable {
         case none, listed, all
     }
 
-    /// `nil` if the word needs a list but none is given, or if a list is given but the word does not use one.
+    /// Combines a word and a list; `nil` if the word needs a list and has none, or has a list that it does not use.
     package init?(_ word: Word, _ customers: [CustomerID]?) {
         let customers = customers ?? []
         switch word {

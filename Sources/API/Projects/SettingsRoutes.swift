@@ -26,7 +26,7 @@ struct SettingsRoutes: Sendable {
         ]
     }
 
-    /// Enough for the largest list of customers with ids of maximum length.
+    /// The size limit for an app: the largest list of customers with ids of maximum length.
     private static let appBodyLimit = 1 << 20
 
     private func settings(_ call: Call) throws(Problem) -> Response {
@@ -77,7 +77,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// The change. This instance has loaded it into memory before the call is answered.
+    /// Returns the change, which this instance loads into memory before it answers the call.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension Body {
-    /// The change in the body. Missing members leave their settings unchanged.
+    /// Returns the change in the body. Missing members leave their settings unchanged.
     fileprivate func settingsChange() throws(Problem) -> SettingsChange {
         var change = SettingsChange()
         change.transfer = try optionalWord("transfer")
@@ -168,14 +168,14 @@ extension Body {
         return CreditLimit(perCall: perCall, perDay: perDay)
     }
 
-    /// The complete app. Missing members get the defaults for a new app.
+    /// Returns the complete app. Missing members get the defaults for a new app.
     fileprivate func app() throws(Problem) -> AppChange {
         AppChange(
             appleID: .some(try optionalInteger("apple_id", in: App.appleIDs)),
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// The credentials to change. Unlike an app's other members, missing credentials stay as they are.
+    /// Returns the credentials to change. Unlike an app's other members, missing credentials stay unchanged.
     /// Credentials cannot be read, so a caller who reads an app and writes it back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]

@@ -3,7 +3,7 @@ package import Core
 package import JSON
 
 extension EntitlementsAnswer {
-    /// `GET /v1/customers/{c}/entitlements`
+    /// The answer to `GET /v1/customers/{c}/entitlements`.
     package var json: JSON {
         var object = JSONObject()
         appendHead(
@@ -55,7 +55,7 @@ extension EntitlementsAnswer {
     }
 }
 
-/// The answer's entity tag. It is weak because it does not cover the instant and the position.
+/// Returns the answer's entity tag. It is weak because it does not cover the instant and the position.
 private func tag(of answer: [UInt8]) -> String {
     var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
     text[0] = UInt8(ascii: "W")
@@ -72,13 +72,13 @@ private func tag(of answer: [UInt8]) -> String {
     return String(copying: text)
 }
 
-/// A hash that should differ between consecutive answers about a customer. It is FNV-1a over eight bytes at a time,
-/// because hashing one byte at a time would take longer than writing the answer.
+/// Returns a hash that differs between consecutive answers about a customer, with high probability. It is FNV-1a over
+/// eight bytes at a time, because hashing single bytes would take longer than writing the answer.
 private func mark(of bytes: [UInt8]) -> UInt64 {
     unsafe bytes.withUnsafeBytes { bytes in
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
-            // The lower bits of a product depend little on the upper bits of its factors.
+            // The lower bits of a product hardly depend on the upper bits of its factors.
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
         }

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 import Service
 
-/// Calls that ask what a customer may use. Most requests are of this kind.
+/// Calls that ask what a customer may use. They are the most frequent calls.
 struct EntitlementsRoutes: Sendable {
     let customers: Customers
     let reads: CustomerReads
@@ -30,7 +30,7 @@ struct EntitlementsRoutes: Sendable {
     private func read(_ call: Call, _ entitlement: EntitlementID?) throws(Problem) -> Reaction {
         let question = try ReadQuestion(call.query)
         let stream = try call.stream()
-        // Copied, because a waiting closure would otherwise keep the whole call in memory.
+        // Copied, so that a waiting closure does not keep the whole call in memory.
         let after = call.after
         let wanted = WantedAnswer(entitlement: entitlement, knownTags: call.knownTags)
         guard question.isOfNow else {
@@ -41,7 +41,7 @@ struct EntitlementsRoutes: Sendable {
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
             return .answered(.success(answer.response(to: wanted)))
         }
-        // A position in another shard may first need a check with the database.
+        // A position in another shard may require a query of the database.
         if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
                 try reads.demand(after, within: nil)
@@ -67,7 +67,7 @@ struct EntitlementsRoutes: Sendable {
         }
     }
 
-    /// The answer for a different instant, or for what was known at a different instant.
+    /// Returns the answer for another instant, or for what was known at another instant.
     private func derive(
         _ stream: Stream, _ question: ReadQuestion, _ after: Position?
     ) throws(Problem) -> FilledAnswer {
@@ -79,7 +79,7 @@ struct EntitlementsRoutes: Sendable {
     }
 }
 
-/// What a reader asks, apart from the customer.
+/// A reader's question, without the customer.
 struct ReadQuestion {
     static let names = ["at", "known", "environment", "consistency"]
 
@@ -100,11 +100,11 @@ struct ReadQuestion {
     var isOfNow: Bool { at == nil && known == nil }
 }
 
-/// What a reader wants to know about a customer.
+/// The part of the answer that a reader wants.
 struct WantedAnswer: Sendable {
     /// `nil` for all entitlements.
     let entitlement: EntitlementID?
-    /// Tags from `If-None-Match` of answers that the reader already has.
+    /// Tags of answers that the reader already has, from `If-None-Match`.
     let knownTags: String?
 }
 
@@ -122,7 +122,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer about one entitlement. An entitlement that was never held appears as inactive.
+    /// Returns the answer about one entitlement. An entitlement that was never held appears as inactive.
     private func one(_ entitlement: EntitlementID, _ position: String) -> [UInt8] {
         let body = ready.body
         var bytes: [UInt8] = []
@@ -140,7 +140,7 @@ extension FilledAnswer {
         return bytes
     }
 
-    /// The answer, or `304` if the reader already has it.
+    /// Returns the answer, or `304` if the reader already has it.
     func response(to wanted: WantedAnswer) -> Response {
         let text = position.description
         var headers = headers(text)
@@ -163,7 +163,7 @@ extension FilledAnswer {
 }
 
 extension String {
-    /// Whether this value of `If-None-Match` contains the tag, compared weakly.
+    /// Returns whether this value of `If-None-Match` contains the tag, compared weakly.
     fileprivate func names(_ tag: String) -> Bool {
         if self == tag || self == "*" { return true }
         let strong = tag.dropFirst(2)

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension ExplanationAnswer {
-    /// `GET /v1/customers/{c}/explain`
+    /// The answer to `GET /v1/customers/{c}/explain`.
     package var json: JSON {
         let json: JSON = [
             "customer": .string(stream.customer.text),
@@ -22,7 +22,7 @@ extension ExplanationAnswer {
 }
 
 extension BalancesAnswer {
-    /// `GET /v1/customers/{c}/balances`
+    /// The answer to `GET /v1/customers/{c}/balances`.
     package var json: JSON {
         let json: JSON = ["balances": balances.json]
         return .answer(
@@ -33,8 +33,8 @@ extension BalancesAnswer {
 }
 
 extension RecordedEvent {
-    /// Who recorded the event, when, and on which evidence or wish it rests. The customer's events have further
-    /// details.
+    /// Returns who recorded the event, when, and the evidence or wish that caused it. The list of the customer's events
+    /// has further details.
     fileprivate func explainedJSON(_ names: [Actor: String]) -> JSON {
         [
             "version": .integer(version), "environment": .string(stream.environment.rawValue),
@@ -71,7 +71,7 @@ extension ExplainedRight {
 }
 
 extension TransactionFact {
-    /// The members that the access rules use. The customer's events have the complete fact.
+    /// The members that the access rules use. The list of the customer's events has the complete fact.
     fileprivate var json: JSON {
         let json: JSON = [
             "transaction": .string(transaction.text), "product": .string(product.text),
@@ -86,8 +86,7 @@ extension TransactionFact {
 }
 
 extension TransactionFact {
-    /// The store's answer to a query. It shows the token's name instead of the token itself, which should stay
-    /// confidential.
+    /// The store's answer to a query. It shows the token's name instead of the confidential token.
     fileprivate var readingJSON: JSON? {
         reading.map { reading in
             [

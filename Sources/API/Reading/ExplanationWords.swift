@@ -2,7 +2,7 @@ package import Core
 package import Service
 
 extension ExplanationAnswer {
-    /// The answer in sentences: whether there is access, why, what ends it, and when that may change.
+    /// The answer in sentences: whether the customer has access, why, what ends it, and when that may change.
     package var sentences: [String] {
         var sentences = [headline]
         if explanation.answer?.isActive == true {
@@ -62,7 +62,7 @@ extension ExplanationAnswer {
 }
 
 extension ExplainedRight {
-    /// The rule on which the right is based, and the right's source.
+    /// The rule that gives the right, and the right's source.
     package var words: String {
         "\(rule.words), \(origin)" + (cut.map { ", \($0.words)" } ?? "")
     }

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 extension FeedPage {
-    /// `GET /v1/events`
+    /// Returns the answer to `GET /v1/events`.
     func response(to question: FeedQuestion, hidesPrices: Bool) -> Response {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(200 + items.count * (question.tellsAccess ? 1500 : 700))
@@ -26,7 +26,7 @@ extension FeedPage {
 }
 
 extension FeedItem {
-    /// An event as one line of JSON. In a message about one of the event's changes, the line also includes that change.
+    /// Returns an event as one line of JSON. A message about one of the event's changes also includes that change.
     package func json(
         tellingAccess: Bool, change: Int? = nil, hidesPrices: Bool = false
     ) -> [UInt8] {
@@ -56,7 +56,7 @@ extension FeedItem {
         }
     }
 
-    /// Appends the payload as Deed wrote it. A payload that was damaged in the database becomes text in an object.
+    /// Appends the payload as Deed wrote it. Writes a payload that was damaged in the database as text in an object.
     private func appendPayload(to bytes: inout [UInt8]) {
         if payload.isEmpty {
             bytes.append(text: "null")

@@ -39,7 +39,7 @@ struct FeedRoutes: Sendable {
             case .waiting(let ticket, let page):
                 return .asking { [feed, keys] give in
                     feed.hold(ticket, page) { result in
-                        // The key may have been revoked or have expired while its call was waiting.
+                        // The key may have been revoked or may have expired while its call was waiting.
                         do throws(Problem) {
                             try keys.requireOpen(call.access.key)
                         } catch {

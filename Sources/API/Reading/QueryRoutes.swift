@@ -9,8 +9,8 @@ package struct QueryRoutes: Sendable {
     package static let customerLimit = 1000
     /// The body limit, with room for a thousand ids of 256 bytes and typical escaping.
     private static let bodyLimit = 1 << 20
-    /// The size limit of an answer, far more than a thousand customers usually need. Some customers, however, hold
-    /// thousands of rights.
+    /// The size limit of an answer. A thousand customers usually need far less, but a customer can hold thousands of
+    /// rights.
     private static let answerLimit = 64 << 20
     let reads: CustomerReads
 
@@ -56,8 +56,8 @@ extension Result where Success == FilledAnswer {
 }
 
 extension Response {
-    /// Formatted as `{"answers":[…]}`, with each answer as in the customer's own call. An
-    /// unreadable customer has an error instead.
+    /// Formats the answers as `{"answers":[…]}`, each as in the customer's own call. An unreadable customer has an
+    /// error instead.
     fileprivate init(answers: [Result<FilledAnswer, Fault>], about streams: [Stream]) {
         var body = Array("{\"answers\":[".utf8)
         body.reserveCapacity(32 + answers.reduce(0) { $0 + $1.size + 48 })

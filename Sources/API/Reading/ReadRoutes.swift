@@ -75,7 +75,7 @@ struct ReadRoutes: Sendable {
 }
 
 extension CustomerReading {
-    /// Ensures that reads are current. Call this before reading a customer from the database.
+    /// Ensures that reads are current. Must be called before a customer is read from the database.
     func certain() throws(Problem) { try ask(requireCertainty()) }
 }
 

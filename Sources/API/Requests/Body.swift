@@ -5,11 +5,11 @@ import Service
 /// The JSON object in a request's body, with typed access to its members.
 struct Body {
     private let members: JSONObject
-    /// Whether the members came from the query, in which all values are texts.
+    /// Whether the members came from the query, where all values are texts.
     private let areFromQuery: Bool
 
     /// Reads an object that may contain only the members in `names`. A misspelt member would count as missing, which
-    /// can cause harm: a grant without its end never ends.
+    /// can cause harm: a grant without its end would never end.
     init(_ bytes: [UInt8], of names: [String]) throws(Problem) {
         let json: JSON
         do {
@@ -51,7 +51,7 @@ struct Body {
         self.areFromQuery = areFromQuery
     }
 
-    /// The flag's value; false if the member is missing.
+    /// Returns the flag's value, or false if the member is missing.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = members[name], !value.isNull else { return false }
         if let flag = value.bool { return flag }
@@ -64,7 +64,7 @@ struct Body {
         }
     }
 
-    /// Reads an object in a member. Only these member names are allowed. `nil` if the member is null.
+    /// Reads an object in a member, which may contain only the members in `names`; `nil` if the member is null.
     init?(member path: String, _ value: JSON, of names: [String]) throws(Problem) {
         if value.isNull { return nil }
         guard let object = value.object else {
@@ -74,7 +74,7 @@ struct Body {
         try self.init(object, of: names)
     }
 
-    /// The member as a value of the required form, which `form` describes.
+    /// Returns the member's value, which must have the form that `form` describes.
     private func optional<Value>(
         _ name: String, _ form: String, _ read: (JSON) -> Value?
     ) throws(Problem) -> Value? {
@@ -112,10 +112,10 @@ struct Body {
         return try Identifier(member: name, text)
     }
 
-    /// Whether the body contains the member with a value other than null.
+    /// Returns whether the body contains the member with a value other than null.
     func holdsValue(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
-    /// Whether the body contains the member, even if it is null.
+    /// Returns whether the body contains the member, even if it is null.
     func holds(_ name: String) -> Bool { members[name] != nil }
 
     func word<Word: RawRepresentable<String> & CaseIterable>(
@@ -136,8 +136,8 @@ struct Body {
         return word
     }
 
-    /// A whole number. If the number is missing, the error states the range. The rules later refuse
-    /// numbers outside the range.
+    /// Returns a whole number. The error for a missing number states the range. The rules later refuse numbers outside
+    /// the range.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }
@@ -159,7 +159,7 @@ struct Body {
         var ids: [Identifier<Kind>] = []
         ids.reserveCapacity(texts.count)
         for text in texts {
-            // The path is built only if the element is invalid.
+            // Only an error needs the path.
             guard let id = try? Identifier<Kind>(text) else {
                 ids.append(try Identifier(member: "\(name)[\(ids.count)]", text))
                 continue
@@ -183,7 +183,7 @@ struct Body {
         return texts
     }
 
-    /// The number of elements, if the member is an array.
+    /// Returns the number of elements, if the member is an array.
     func count(of name: String) -> Int { members[name]?.array?.count ?? 0 }
 
     func optionalInstant(_ name: String) throws(Problem) -> Instant? {
@@ -218,10 +218,10 @@ extension Problem {
 
 extension Body {
     static let reasonNames = ["reason", "ticket"]
-    /// Whether a name that the catalog does not know is accepted.
+    /// The member that allows names that are missing from the catalog.
     static let allowUnknown = "allow_unknown"
 
-    /// The ticket, checked by the rules for new names.
+    /// Returns the ticket, checked by the rules for new names.
     func ticket() throws(Problem) -> Ticket? {
         guard let text = try optionalText("ticket") else { return nil }
         do {
@@ -231,7 +231,6 @@ extension Body {
         }
     }
 
-    /// The reason for an admin's act.
     func adminReason() throws(Problem) -> AdminReason {
         let reason: Reason = try id("reason")
         if reason.isBlank { throw .invalid("reason", "\"reason\" is blank; give a reason.") }

@@ -9,7 +9,7 @@ struct OpenCall: Sendable {
     let body: [UInt8]
     let client: ClientAddress?
     let way: RequestWay?
-    /// The path and the query as sent, for a route that reads additional headers.
+    /// The path and the query as sent, for routes that read additional headers.
     let path: String
     let rawQuery: String?
     /// The values of the route's own headers, by name.
@@ -21,7 +21,7 @@ struct OpenCall: Sendable {
         let parameters = route.parameters
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
-        // A call without parameters is answered even if a proxy or a store has added some.
+        // A call without parameters is answered even if a proxy or a store has added parameters.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client
@@ -43,14 +43,14 @@ struct Call: Sendable {
     let idempotencyKey: String?
     /// A position that the answer must include.
     let after: Position?
-    /// Tags from `If-None-Match` of answers that the client already has.
+    /// Tags of answers that the client already has, from `If-None-Match`.
     let knownTags: String?
 
     var sender: Sender { Sender(actor: access.actor, idempotencyKey: idempotencyKey) }
 }
 
 extension Call {
-    /// The customer in the path, in the environment of the query or the body.
+    /// Returns the customer in the path, in the environment of the query or the body.
     func stream(environment inBody: String? = nil) throws(Problem) -> Stream {
         try stream(
             of: try CustomerID(member: "customer", arguments[0]), environment: inBody)
@@ -76,7 +76,7 @@ extension Call {
         return Stream(project: access.project, environment: named, customer: customer)
     }
 
-    /// A page from one of the project's lists. `form` describes the format of its positions.
+    /// Returns a page from one of the project's lists. `form` describes the format of its positions.
     func page<Place, Page>(
         by read: (String) -> Place?, like form: String,
         of list: (ProjectID, Environment, Place?, Int) throws(CommandError) -> Page
@@ -93,7 +93,7 @@ extension Call {
 }
 
 extension CustomerID {
-    /// Throws if the customer is one of Deed's own streams.
+    /// Throws if the name belongs to one of Deed's reserved streams.
     func requireUnreserved(_ member: String) throws(Problem) {
         if isReserved {
             throw .invalid(member, "\"\(member)\" begins with a prefix that Deed reserves.")

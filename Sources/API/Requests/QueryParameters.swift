@@ -7,13 +7,13 @@ package struct QueryParameters: Sendable {
     static let page = ["after", "limit", "environment"]
     package static let pageLimit: Int64 = 1000
 
-    /// The parameters. They are so few that comparing names is faster than a dictionary lookup.
+    /// The parameters. Comparing these few names is faster than a dictionary lookup.
     private var given: [(name: String, value: String)] = []
 
-    /// Accepts only the parameters in `names`, because a misspelt one would count as missing.
+    /// Parses a query. Accepts only the parameters in `names`, because a misspelt one would count as missing.
     init(_ text: String?, of names: [String]) throws(Problem) {
         guard let text else { return }
-        // Works on bytes, because splitting into characters takes much longer.
+        // Splits bytes, because splitting characters takes much longer.
         let bytes = text.utf8.span
         var end = -1
         while end < bytes.count {
@@ -90,7 +90,7 @@ package struct QueryParameters: Sendable {
         return number
     }
 
-    /// The requested number of entries on a page.
+    /// Returns the requested number of entries on a page.
     func pageSize() throws(Problem) -> Int {
         Int(try integer("limit", in: 1...QueryParameters.pageLimit, default: 100))
     }
@@ -103,7 +103,7 @@ package struct QueryParameters: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The byte's first position in that range; the end of the range if the byte does not occur.
+    /// Returns the byte's first position in that range, or the end of the range if the byte does not occur.
     fileprivate func first(_ byte: UInt8, from start: Int, to end: Int) -> Int {
         var place = start
         while place < end, self[place] != byte { place += 1 }

@@ -6,7 +6,7 @@ extension QueryParameters {
     /// The parameters of calls that can be rehearsed or can require certain versions.
     static let terms = ["dry_run", "if_version"]
 
-    /// The terms of a call that concerns the given number of customers.
+    /// Returns the terms of a call that concerns the given number of customers.
     func terms(
         concerning customers: ClosedRange<Int> = 1...1,
         inOrder order: String = "the purchase's holder, and of the customer who is to receive it"
@@ -28,7 +28,7 @@ extension QueryParameters {
     }
 }
 
-/// Fulfils or rehearses wishes according to the terms of their calls.
+/// The fulfilment or rehearsal of wishes, according to their calls' terms.
 struct TermsKeeper: Sendable {
     let customers: Customers
 

@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension TrailAnswer {
-    /// `GET /v1/trail`
+    /// The answer to `GET /v1/trail`.
     package var json: JSON {
         [
             "project": .string(project.text),

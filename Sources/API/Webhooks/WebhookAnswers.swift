@@ -3,7 +3,7 @@ package import JSON
 package import Service
 
 extension WebhookAnswer {
-    /// `GET /v1/webhooks/{webhook}`
+    /// The answer to `GET /v1/webhooks/{webhook}`.
     package var json: JSON {
         let list: JSON = [
             "id": .string(webhook.id.text), "state": .string(state.rawValue),
@@ -23,7 +23,7 @@ extension WebhookAnswer {
 }
 
 extension DeliveriesAnswer {
-    /// `GET /v1/webhooks/{webhook}/deliveries`
+    /// The answer to `GET /v1/webhooks/{webhook}/deliveries`.
     package var json: JSON {
         [
             "webhook": .string(webhook.text), "deliveries": .array(attempts.map(\.json)),
@@ -65,7 +65,7 @@ extension WebhookReplay {
 }
 
 extension WebhookTest {
-    /// `POST /v1/webhooks/{webhook}/test`
+    /// The answer to `POST /v1/webhooks/{webhook}/test`.
     package var json: JSON {
         [
             "message": .string(message), "status": status.map { .integer($0) } ?? .null,

@@ -14,7 +14,7 @@ struct WebhookRoutes: Sendable {
         self.webhooks = webhooks
     }
 
-    /// Counts the examples that are being sent.
+    /// The number of examples that are being sent.
     private final class Examples: Sendable {
         static let limit = 2
         private let count = Mutex(0)
@@ -78,7 +78,7 @@ struct WebhookRoutes: Sendable {
         ).response { .json($0.json, status: 201) }
     }
 
-    /// The webhook in the path. A key that is bound to one environment cannot reach webhooks of the other one.
+    /// Returns the webhook in the path. A key that is bound to one environment cannot reach webhooks of the other one.
     private func webhook(of call: Call) throws(Problem) -> WebhookID {
         let id = try WebhookID(member: "webhook", call.arguments[0])
         if call.access.isBound {
@@ -169,7 +169,7 @@ struct WebhookRoutes: Sendable {
 }
 
 extension Call {
-    /// The body of a call that needs no body.
+    /// Returns the optional body of a call.
     fileprivate func optionalBody(of names: [String]) throws(Problem) -> Body? {
         body.isEmpty ? nil : try Body(body, of: names)
     }
@@ -186,7 +186,7 @@ extension Problem {
     }
 
     static func unknownType(_ member: String, _ unknown: UnknownFeedType) -> Problem {
-        // Shortened, so that a long request does not get an equally long answer.
+        // Shortened, so that a long name does not cause an equally long answer.
         let name = String(String.UnicodeScalarView(unknown.name.unicodeScalars.prefix(100)))
         let hint = unknown.nearest.map { " The nearest is \"\($0)\"." } ?? ""
         var problem = Problem.invalid(
@@ -198,7 +198,7 @@ extension Problem {
 }
 
 extension Body {
-    /// The change in the body. Missing members leave their settings unchanged.
+    /// Returns the change in the body. Missing members leave their settings unchanged.
     fileprivate func webhookChange(_ reach: WebhookReach) throws(Problem) -> WebhookChange {
         var change = WebhookChange()
         change.url = try optionalText("url").map { text throws(Problem) in
@@ -273,7 +273,7 @@ extension Body {
             }, value)
     }
 
-    /// The events to send again.
+    /// Returns the events to send again.
     fileprivate func replay() throws(Problem) -> WebhookReplay.Wanted {
         let rest = ["since", "until", "types", "customer"]
         if let event = try optionalText("event") {

@@ -27,7 +27,7 @@ package struct Outside: Sendable {
     package var verifier: Verifier
     /// The installation's keys, which seal credentials.
     package var keys: Keys
-    /// Replaces the real stores, if given.
+    /// A replacement for the real stores, if any.
     package var store: (any StoreClient)?
     /// Whether production evidence is accepted. Under a test clock, it is not.
     package var takesProduction = true
@@ -54,7 +54,7 @@ package struct Outside: Sendable {
     }
 }
 
-/// The one place that connects the ports to the outside world.
+/// The connection between the ports and the outside world.
 package struct Live: Sendable {
     package let ledger: Ledger
     package let useCases: UseCases
@@ -64,7 +64,7 @@ package struct Live: Sendable {
     package let feed: FeedReader
     package let store: LiveStore
 
-    /// If `answers` is given, it follows the log.
+    /// Connects the ports. `answers`, if given, follows the log.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }
@@ -90,8 +90,8 @@ package struct Live: Sendable {
 }
 
 extension Ledger {
-    /// Creates a missing key only as long as no data is sealed. Otherwise, the key is lost or
-    /// unreadable, and a new key would hide that.
+    /// Creates a missing key only if no data is sealed. Otherwise the key is lost or unreadable, and a new key would
+    /// hide the loss.
     fileprivate func guarding(_ keys: @escaping Outside.Keys) -> Outside.Keys {
         { [self] making throws(KeyTrouble) in
             try keys(making && !((try? hasSealed()) ?? true))

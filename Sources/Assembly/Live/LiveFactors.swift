@@ -3,7 +3,7 @@ package import Crypto
 import Ledger
 import Service
 
-/// Seals the secrets of second factors with a key that is not in the database.
+/// The secrets of second factors, sealed with a key that is not in the database.
 package struct FactorVault: Sendable {
     private static let purpose = "deed second factors"
     private static let attempts = 5
@@ -34,7 +34,7 @@ package struct FactorVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// The people whose second factor cannot be opened.
+    /// Returns the people whose second factor cannot be opened.
     package func locked() throws(Fault) -> [PersonID] {
         let kept = try ledger.secondFactors(of: nil)
         if kept.isEmpty { return [] }

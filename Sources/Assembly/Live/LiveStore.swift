@@ -53,8 +53,7 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Logs the apps whose stores cannot be queried because their credentials cannot be opened.
-    /// Operators thus learn of it in time.
+    /// Warns operators in the log about apps whose stores cannot be queried because their credentials cannot be opened.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -67,11 +66,10 @@ package struct LiveStore: Sendable {
             ])
     }
 
-    /// Cancels all calls to stores.
     package func close() { lines.close() }
 }
 
-/// Connects store clients to the network, the database and the clock.
+/// The store clients' access to the network, the database and the clock.
 private struct LiveLine: StoreLine {
     let ledger: Ledger
     let vault: CredentialVault
@@ -124,7 +122,7 @@ private final class OutboundLines: Sendable {
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
             var limits = Courier.Limits()
-            // If a store hangs for one app, the other apps still have room.
+            // A store that hangs for one app must leave room for the other apps.
             limits.ofLane = 256
             let courier = try Courier(limits)
             state.courier = courier

@@ -9,7 +9,7 @@ package import Outbound
 package import Service
 import Synchronization
 
-/// The addresses to which webhook messages may be sent, and how often they are retried.
+/// The addresses that webhook messages may reach, and the pauses between attempts.
 package struct WebhookSettings: Sendable {
     package var rules = AddressRules()
     package var caFile: String?
@@ -83,7 +83,7 @@ package struct LiveWebhooks: WebhookSource {
             answer: sent.end.answer, milliseconds: sent.milliseconds)
     }
 
-    /// A job that keeps a delivery job running for each webhook.
+    /// Returns a job that keeps a delivery job running for each webhook.
     func job(_ ring: WebhookRing, _ bell: WebhookBell) -> Job {
         let (ledger, clock) = (ledger, clock)
         var ports = DeliveryPorts(
@@ -99,12 +99,11 @@ package struct LiveWebhooks: WebhookSource {
         }
     }
 
-    /// Cancels the requests in progress.
     package func close() { lines.close() }
 }
 
 extension Job {
-    /// A job that delivers to one webhook. Only one instance runs it at a time.
+    /// Returns a job that delivers to one webhook. Only one instance runs it at a time.
     fileprivate static func delivering(
         to name: WebhookName, _ ring: WebhookRing, _ ports: DeliveryPorts, _ bell: WebhookBell
     ) -> Job {

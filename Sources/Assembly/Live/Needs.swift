@@ -6,7 +6,7 @@ import Telemetry
 import Threading
 
 extension Job {
-    /// Counts once a minute what projects need from people, and reports when operators last
+    /// Returns a job that counts once a minute what projects need from people, and reports when operators last
     /// performed their regular tasks.
     static func countingNeeds(_ live: Live, isForTests: Bool, metrics: Metrics) -> Job {
         let people = live.needs(isForTests: isForTests)

@@ -1,7 +1,7 @@
 import API
 import JSON
 
-/// An action that a person can perform on a customer: a form, and the call that the form makes.
+/// A person's action on a customer: a form, and the call that the form makes.
 struct Act: Sendable {
     struct Field: Sendable {
         enum Kind: Sendable {
@@ -23,13 +23,12 @@ struct Act: Sendable {
     let button: String
     var fields: [Field]
     let method: String
-    /// The path of the call.
     let path: @Sendable (Target) -> String
-    /// Whether the call concerns both environments and therefore names neither.
+    /// Whether the call concerns both environments and names neither.
     var isOfBoth = false
-    /// The explanation on the page of an act that cannot be rehearsed; `nil` for acts that can.
+    /// The explanation of why the act cannot be rehearsed; `nil` if it can.
     var unrehearsed: String?
-    /// The field for the person's own words. The call's member of the same name carries them.
+    /// The field for the person's own words. The call has a member of the same name.
     var words = Field(name: "reason", label: "Reason", hint: "The reason, in your own words.")
     /// The call's body, without the person's own words and the ticket.
     let body: @Sendable (Target) -> JSON
@@ -41,7 +40,7 @@ struct Act: Sendable {
         let subject: String
         let fields: Fields
 
-        /// A path about the customer.
+        /// Returns the path of a call about the customer.
         func below(_ rest: String, _ last: String = "") -> String {
             path("/\(rest)/\(percentEncoded(subject))\(last)")
         }
@@ -49,7 +48,7 @@ struct Act: Sendable {
         func path(_ rest: String) -> String { "/customers/\(percentEncoded(customer))\(rest)" }
     }
 
-    /// Whether the role may make the act's call.
+    /// Returns whether the person's role may make the act's call.
     func isAllowed(in room: ProjectRoom) -> Bool {
         let target = Target(customer: "x", subject: "x", fields: Fields(""))
         return room.calls.allows(method, path(target), to: room.role)
@@ -60,7 +59,7 @@ struct Act: Sendable {
         close, note, unnote,
     ]
 
-    /// Whether these fields contain everything that the act needs, apart from its reason.
+    /// Returns whether these fields contain everything that the act needs except its reason.
     func isSaid(by fields: Fields) -> Bool {
         self.fields.allSatisfy { fields.trimmed($0.name) != nil }
     }
@@ -115,7 +114,7 @@ struct Act: Sendable {
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // The call itself refuses text that is not a number, with its own message.
+        // The call has its own message for text that is not a number.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }
@@ -192,7 +191,7 @@ struct Act: Sendable {
 }
 
 extension Fields {
-    /// Whether the chosen length has no end. Requires the word itself, so that a missing or
-    /// unreadable length never means for ever.
+    /// Whether the chosen length has no end. Only the word itself means for ever; a missing or unreadable length does
+    /// not.
     fileprivate var isForever: Bool { self["for"] == "forever" }
 }

@@ -1,11 +1,11 @@
 extension Act.Field {
-    /// The value as shown in the form.
+    /// Returns the value as shown in the form.
     func said(_ value: String?) -> String {
         guard case .choice(let choices) = kind else { return value ?? "" }
         return choices.first { $0.value == value }?.label ?? value ?? ""
     }
 
-    /// The field with its label and a value. `subject` distinguishes fields with the same name.
+    /// Returns the field with its label and a value. `subject` distinguishes fields with the same name.
     func markup(_ value: String?, about subject: String? = nil) -> Markup {
         let id = name + (subject.map { "-\(percentEncoded($0))" } ?? "")
         let hintID = "\(id)-hint"
@@ -48,7 +48,7 @@ extension Act.Field {
 }
 
 extension Act {
-    /// A short form with the act's own fields, for use on another page. Submitting it leads to a preview of the
+    /// Returns a short form with the act's own fields, for use on another page. Submitting it leads to a preview of the
     /// changes.
     func shortForm(
         at place: Place, in stream: NamedStream, about subject: String? = nil,
@@ -66,7 +66,7 @@ extension Act {
             """
     }
 
-    /// The same act, with a list of choices for one of its fields.
+    /// Returns the same act with a list of choices for one field.
     func choosing(_ name: String, from choices: [(value: String, label: String)]) -> Act {
         var act = self
         act.fields = fields.map { field in
@@ -81,7 +81,7 @@ extension Act {
 }
 
 extension Markup {
-    /// Hidden fields that are sent with a form.
+    /// Returns hidden fields for a form.
     static func hidden(_ fields: [(name: String, value: String)]) -> Markup {
         let inputs: [Markup] = fields.map {
             "<input type=\"hidden\" name=\"\(value: $0.name)\" value=\"\(value: $0.value)\">"

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Performs an act in two steps: first a form, then a preview of the changes with a button that makes them.
+/// The two steps of an act: first a form, then a preview of the changes with a button that makes them.
 struct ActPage {
     private static let reasonNames = ["reason", "ticket"]
 
@@ -23,12 +23,12 @@ struct ActPage {
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// The reason and ticket for a preview. They are never recorded.
+    /// The reason and ticket for a preview. Deed never records them.
     private static let looking: [(name: String, value: String)] = [
         ("reason", "to see what it would change"), ("ticket", "none yet"),
     ]
 
-    /// The form, filled in from the address, or the preview if all fields are filled in.
+    /// Returns the form with values from the address, or the preview if all fields are filled in.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         guard act.unrehearsed == nil, act.isSaid(by: fields) else {
@@ -57,11 +57,11 @@ struct ActPage {
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
-            // The act may have been performed, so another attempt is safe only with the same mark.
+            // The act may have been performed, so only a repetition with the same mark is safe.
             if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
-            // A mark belongs to the content that was sent with it, so different content needs a new mark.
+            // A mark belongs to the content that was sent with it. Different content needs a new mark.
             let kept = error.status >= 500 ? fields : fields.with([("mark", "")])
             return form(kept, trouble: error.told(in: room))
                 .response(status: error.status, headers: error.headers)
@@ -136,7 +136,7 @@ struct ActPage {
             """)
     }
 
-    /// A preview of the changes, with the form that makes them below.
+    /// Returns a preview of the changes, with the form that makes them below.
     private func ready(_ answer: JSON, _ fields: Fields) -> Page {
         let sides = answer["customers"]?.array ?? []
         let said: [Markup] = act.fields.map { field in
@@ -171,7 +171,7 @@ struct ActPage {
             """)
     }
 
-    /// Shows the last step again if the answer does not tell whether the act was performed.
+    /// Shows the last step again if the answer leaves open whether the act was performed.
     private func again(_ fields: Fields) -> Page {
         page(
             """
@@ -181,12 +181,12 @@ struct ActPage {
             """)
     }
 
-    /// The hidden fields of the last step: the versions that were previewed, and this customer's version.
+    /// Returns the hidden fields of the last step: the versions that were previewed, and this customer's version.
     private func last(_ versions: String, seen: String, mark: String) -> Markup {
         .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
     }
 
-    /// The form with the button that performs the act on the previewed version.
+    /// Returns the form with the button that performs the act on the previewed version.
     private func lastStep(_ fields: Fields, _ hidden: Markup) -> Markup {
         let names = act.fields.map(\.name) + ActPage.reasonNames
         return """
@@ -206,13 +206,12 @@ struct ActPage {
 
 extension [JSON] {
     /// The versions of the customers in a dry run, in the form that a call accepts. A call about both environments
-    /// accepts the versions of the first one.
+    /// accepts only the first environment's versions.
     fileprivate var versions: String {
         filter { $0["environment"] == first?["environment"] }
             .compactMap { $0["version"]?.integer.map(String.init) }.joined(separator: ",")
     }
 
-    /// The version of one customer.
     fileprivate func version(of stream: NamedStream) -> String {
         let own = first {
             $0["customer"]?.string == stream.customer

@@ -3,7 +3,7 @@ import JSON
 
 /// A customer's state before and after an act, side by side.
 struct Comparison {
-    /// One customer in a dry run's answer.
+    /// The customer in the dry run's answer.
     let side: JSON
 
     private struct Row {
@@ -52,7 +52,7 @@ struct Comparison {
     }
 }
 
-/// An entitlement's state in words.
+/// Returns an entitlement's state in words.
 func standing(_ entitlement: JSON?) -> String {
     guard let entitlement, let state = entitlement["state"]?.string, state != "none" else {
         return "never held"

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Erases a person. The page first shows what an erasure would remove, with a button that erases the person
+/// The page that erases a person. It first shows what an erasure would remove, with a button that erases the person
 /// permanently.
 struct ErasePage {
     static let title = "Erase the person"
@@ -21,14 +21,13 @@ struct ErasePage {
         room.calls.allows("POST", "/customers/x/erase", to: room.role)
     }
 
-    /// The customer is the second argument of the address.
+    /// Takes the customer from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         guard ErasePage.isAllowed(in: room) else { throw .role(of: room) }
         stream = try NamedStream(room, visit)
         self.visit = visit
     }
 
-    /// Shows what an erasure would remove.
     func form() throws(Turned) -> Response {
         let fields = Fields(visit.query)
         return try look(fields, treatment(in: fields), trouble: nil, status: 200)

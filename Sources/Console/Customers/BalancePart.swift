@@ -10,7 +10,7 @@ struct BalancePart {
     var markup: Markup { "\(balances)\(orders)\(tokens)" }
 
     private var balances: Markup {
-        // If `known` is in the past, these are the balances that were known then.
+        // If `known` is in the past, these are the balances known at that instant.
         let amounts = look.whole["balances"]?.object?.members ?? []
         if amounts.isEmpty { return .nothing }
         let list: [JSON] = amounts.map {

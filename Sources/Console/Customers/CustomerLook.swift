@@ -2,12 +2,12 @@ import API
 import Core
 import JSON
 
-/// The API's answers about a customer at one instant, based on what was known at another.
+/// The API's answers about a customer at one instant, based on what was known at another instant.
 struct CustomerLook: Sendable {
     let stream: NamedStream
     let at: String?
     let known: String?
-    /// The page shows events before this version; `nil` for the newest ones.
+    /// The version before which the page shows events; `nil` to show the newest ones.
     let before: Int64?
     /// The customer's version before the visitor's latest act.
     let done: Int64?
@@ -16,7 +16,7 @@ struct CustomerLook: Sendable {
     let explanations: [JSON]
     /// The events that were read, up to the `known` instant, oldest first.
     let events: [JSON]
-    /// The number of events before those.
+    /// The number of earlier events.
     let earlier: Int64
     /// The facts that the events state about each purchase.
     private let facts: [String: [(event: JSON, fact: JSON)]]
@@ -43,12 +43,12 @@ struct CustomerLook: Sendable {
         self.fields = fields
     }
 
-    /// The part of a long list that the address selects.
+    /// Returns the part of a long list that the address selects.
     func part(of list: [JSON], _ name: StaticString) -> ListPart {
         ListPart(list, name, from: fields["\(name)"].flatMap { Int($0) } ?? 0, at: place)
     }
 
-    /// An instant from the query in UTC, in the format of a browser's time field or of an answer.
+    /// Returns an instant from the query in UTC, in the format of a browser's time field or of an answer.
     private static func instant(_ fields: Fields, _ name: String) throws(Turned) -> String? {
         guard let text = fields.trimmed(name) else { return nil }
         let hasSeconds = text.count { $0 == ":" } > 1
@@ -67,10 +67,10 @@ struct CustomerLook: Sendable {
     /// The version of the newest event that was read.
     var version: Int64 { events.last?["version"]?.integer ?? 0 }
 
-    /// The facts about the purchase, which is named as in answers.
+    /// Returns the facts about the purchase, which is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
-    /// The facts in each event: new ones, or those of the purchase that it moves.
+    /// Returns the facts in each event: new facts, or those of the purchase that it moves.
     private static func facts(in events: [JSON]) -> [String: [(event: JSON, fact: JSON)]] {
         var facts: [String: [(event: JSON, fact: JSON)]] = [:]
         for event in events {

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Everything about a customer, on one page.
+/// The page with everything about a customer.
 struct CustomerPage {
     private let look: CustomerLook
 
@@ -72,7 +72,7 @@ struct CustomerPage {
 
     private var isMerged: Bool { look.whole["merged_into"]?.string != nil }
 
-    /// The acts that support staff need most, as forms on this page.
+    /// Forms for the acts that support staff need most.
     private var giving: Markup {
         guard Act.grant.isAllowed(in: room), !isMerged else { return .nothing }
         let names = (look.whole["offered"]?.array ?? []).compactMap(\.string)
@@ -87,7 +87,7 @@ struct CustomerPage {
             """
     }
 
-    /// The page's two instants: a form to change them, and a sentence about them.
+    /// A form for the page's two instants, and a sentence about them.
     private var moments: Markup {
         let isSet = look.at != nil || look.known != nil
         let open: Markup = isSet ? " open" : ""

@@ -43,13 +43,13 @@ struct DoneLine {
         "purchase.unblocked", "purchase.attached", "purchase.detached", "customer.merged",
         "customer.unmerged", "customer.erased", "order.closed",
     ]
-    /// How long an act counts as the latest one, in milliseconds.
+    /// The milliseconds for which an act counts as the latest one.
     private static let life: Int64 = 10 * 60_000
 
     let look: CustomerLook
 
     var markup: Markup {
-        // Anyone can write a version in an address, so the event must be recent and must be the person's own.
+        // Anyone can put a version into an address, so the event must be recent and must be the person's own.
         let actor = "person:\(look.stream.room.visitor.signedIn.person.text)"
         let event = look.events.first { event in
             (event["version"]?.integer ?? 0) > look.done ?? .max
@@ -74,7 +74,7 @@ struct DoneLine {
     private func undoing(_ event: JSON) -> Place? {
         let (stream, data) = (look.stream, event["data"])
         func text(_ name: String) -> String { data?[name]?.string ?? "" }
-        // A move that undid another move cannot itself be undone.
+        // An undo of a move cannot itself be undone.
         let isMove = data?["cause"]?["kind"]?.string == "admin"
         switch event["type"]?.string {
         case "grant.given": return stream.below("grants", text("grant"), "revoke")
@@ -98,7 +98,7 @@ struct DoneLine {
 }
 
 extension JSON {
-    /// The value with a line for each member.
+    /// The value as text with a line for each member.
     var indented: String { indented(by: 0) }
 
     private func indented(by depth: Int) -> String {

@@ -3,14 +3,14 @@ import Core
 import HTTPServer
 import JSON
 
-/// The evidence stored about a customer: all of it as a list, or one piece with the result of proving it again.
+/// The evidence stored about a customer: a list, or one piece with the result of a new verification.
 struct EvidencePage {
     private let stream: NamedStream
     private let fields: Fields
 
     private var room: ProjectRoom { stream.room }
 
-    /// The customer is the second argument of the address.
+    /// Takes the customer from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         stream = try NamedStream(room, visit)
         fields = Fields(visit.query)
@@ -29,7 +29,7 @@ struct EvidencePage {
         return try proof(of: digest)
     }
 
-    /// Saves the bytes of a piece, which is the third argument of the address.
+    /// Returns the bytes of the piece in the address's third argument, as a file to save.
     static func file(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
         let stream = try NamedStream(room, visit)
         let digest = visit.arguments[2]
@@ -39,7 +39,7 @@ struct EvidencePage {
         let bytes = try turning { () throws(Problem) in
             try room.calls.file(call, by: room.caller)
         }
-        // The call has found the piece, so its digest consists of digits and letters.
+        // The call has found the piece, so its digest contains only digits and letters.
         return Response(
             status: 200,
             headers: [

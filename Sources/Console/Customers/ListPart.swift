@@ -2,7 +2,7 @@ import JSON
 
 /// A part of a long list, with links to the rest.
 struct ListPart {
-    /// How many entries are shown at once.
+    /// The number of entries shown at once.
     private static let size = 25
 
     let shown: [JSON]
@@ -11,7 +11,7 @@ struct ListPart {
     private let count: Int
     private let place: Place
 
-    /// `name` is the address parameter that says where the part starts.
+    /// Selects a part. `name` is the address parameter for the part's start.
     init(_ list: [JSON], _ name: StaticString, from start: Int, at place: Place) {
         self.name = name
         self.place = place
@@ -20,7 +20,7 @@ struct ListPart {
         shown = Array(list.dropFirst(self.start).prefix(ListPart.size))
     }
 
-    /// A line that says which entries are shown, with links to the others; empty for a short list.
+    /// A line about the entries shown, with links to the others; empty for a short list.
     var links: Markup {
         if count <= ListPart.size { return .nothing }
         let end = start + shown.count
@@ -39,7 +39,7 @@ struct ListPart {
 }
 
 extension [JSON] {
-    /// The list sorted by the instant in each entry, newest first. Entries without an instant come last.
+    /// Returns the list sorted by the instant in each entry, newest first. Entries without an instant come last.
     func newestFirst(by member: String) -> [JSON] {
         enumerated().sorted { one, other in
             let (first, second) = (one.element[member]?.string, other.element[member]?.string)

@@ -13,7 +13,7 @@ struct NamedStream: Sendable {
         self.isSandbox = isSandbox
     }
 
-    /// The customer is the second argument of the address.
+    /// Takes the customer from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         let environment = Fields(visit.query)["environment"] ?? Environment.production.rawValue
         guard let environment = Environment(rawValue: environment) else {
@@ -30,13 +30,13 @@ struct NamedStream: Sendable {
     /// The customer's page.
     var place: Place { below() }
 
-    /// The address of a page below the customer's page.
+    /// Returns the address of a page below the customer's page.
     func below(_ parts: String...) -> Place {
         let place = Place(["p", room.project.text, "customers", customer] + parts)
         return isSandbox ? place.with("environment", environment) : place
     }
 
-    /// The same address without the environment, which a form with `GET` sends as a field.
+    /// Returns the same address without the environment. A `GET` form sends the environment as a field.
     func bare(_ parts: String...) -> Place {
         Place(["p", room.project.text, "customers", customer] + parts)
     }
@@ -44,12 +44,12 @@ struct NamedStream: Sendable {
     /// The same customer in the other environment.
     var other: NamedStream { NamedStream(room, customer, isSandbox: !isSandbox) }
 
-    /// The path of a call about this customer.
+    /// Returns the path of a call about this customer.
     func path(_ rest: String = "") -> String {
         "/customers/\(percentEncoded(customer))\(rest)"
     }
 
-    /// The query of a call about the customer, in this environment or in both.
+    /// Returns the query of a call about the customer, in this environment or in both.
     func query(_ parameters: (name: String, value: String?)..., isOfBoth: Bool = false) -> String {
         let head = isOfBoth ? [] : [(name: "environment", value: String?.some(environment))]
         return (head + parameters).compactMap { parameter in

@@ -54,7 +54,7 @@ struct PurchasePart {
             NamedStream(stream.room, customer, isSandbox: stream.isSandbox).place, customer)
     }
 
-    /// Whether a person moved the purchase to this customer. Such a move can be undone.
+    /// Returns whether a person moved the purchase to this customer. Such a move can be undone.
     private func wasMoved(_ id: String) -> Bool {
         let last = look.events.last {
             $0["type"]?.string == "purchase.attached" && $0["data"]?["purchase"]?.string == id
@@ -104,8 +104,8 @@ struct PurchasePart {
             """
     }
 
-    /// The button that proves the evidence again. Evidence of a purchase that moved here is in the list of all
-    /// evidence.
+    /// Returns the button that verifies the evidence again. Evidence of a purchase that moved here is in the list of
+    /// all evidence.
     private func proving(_ event: JSON) -> Markup {
         guard let version = event["version"]?.integer, event["data"]?["transactions"] == nil else {
             return .nothing
@@ -147,7 +147,7 @@ extension JSON {
         return (milliunits < 0 ? "-" : "") + "\(whole).\(decimals) \(currency)"
     }
 
-    /// What kind of evidence the fact came from, and who vouches for that evidence.
+    /// The kind of evidence that states the fact, and who vouches for it.
     fileprivate var evidence: String {
         let store =
             switch self["store"]?.string {

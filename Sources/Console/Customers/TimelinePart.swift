@@ -1,7 +1,7 @@
 import Core
 import JSON
 
-/// A drawing of what the customer held over time. Each bar links to the instant at which it begins.
+/// A drawing of what the customer held over time. Each bar links to the instant of its start.
 struct TimelinePart {
     /// The width of the drawing in its own units. Browsers stretch it.
     static let width = 1000
@@ -31,7 +31,7 @@ struct TimelinePart {
             \(lanes)
             </ul>
             <p class="span"><span>\(day(span.start))</span> <span>\(day(span.end))</span></p>
-            <figcaption>The line is \(Markup.time(span.mark.text)). Filled: access. Hatched: grace. A diamond: bought without an end. Each bar leads to the instant at which it begins.</figcaption>
+            <figcaption>The line is \(Markup.time(span.mark.text)). Filled: access. Hatched: grace. A diamond: bought without an end. Each bar links to the instant of its start.</figcaption>
             </figure>
             \(rest)
             \(Moves(look: look, span: span).markup)
@@ -100,7 +100,7 @@ struct TimelineSpan {
     /// The instants at which a bar begins or ends, in order.
     let edges: [Instant]
 
-    /// `nil` if there is nothing to draw.
+    /// Determines the period; `nil` if there is nothing to draw.
     init?(_ whole: JSON) {
         let rows = whole["timeline"]?.array ?? []
         let bars = rows.flatMap { $0["bars"]?.array ?? [] }
@@ -120,7 +120,7 @@ struct TimelineSpan {
         end = Instant(milliseconds: high).advanced(byMilliseconds: room)
     }
 
-    /// The instant's horizontal position in the drawing.
+    /// Returns the instant's horizontal position in the drawing.
     func x(_ instant: Instant) -> Int {
         let length = Double(end.milliseconds) - Double(start.milliseconds)
         let offset = Double(instant.milliseconds) - Double(start.milliseconds)
@@ -140,7 +140,7 @@ private struct Moves {
         """
         <nav class="moves" aria-label="Other instants">
         \(line("What held", [
-            ("at the edge before", at(span.edges.last { $0 < span.mark })),
+            ("at the previous edge", at(span.edges.last { $0 < span.mark })),
             ("a day earlier", at(span.mark.advanced(byMilliseconds: -Moves.day))),
             ("a day later", at(span.mark.advanced(byMilliseconds: Moves.day))),
             ("at the next edge", at(span.edges.first { $0 > span.mark })),

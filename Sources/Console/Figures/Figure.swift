@@ -6,7 +6,7 @@ struct Figure: Sendable {
     /// The figure's name in its address and file name.
     let name: StaticString
     let title: StaticString
-    /// Explains what the figure counts.
+    /// The sentence that explains what the figure counts.
     let sentence: String
     /// The sentence shown instead of an empty table.
     let empty: StaticString
@@ -52,7 +52,7 @@ struct Figure: Sendable {
         },
         count: { $0["refunds"]?["count"]?.integer ?? 0 })
 
-    /// The table as a CSV file.
+    /// Returns the table as a CSV file.
     func file(_ answer: JSON) -> String { Figure.file(columns, rows(answer)) }
 
     static func file(_ columns: [String], _ rows: [[String]]) -> String {
@@ -61,7 +61,7 @@ struct Figure: Sendable {
         }.joined()
     }
 
-    /// A cell in quotes. A leading apostrophe keeps spreadsheets from interpreting text as a formula.
+    /// Returns a cell in quotes. A leading apostrophe keeps spreadsheets from interpreting text as a formula.
     private static func cell(_ text: String) -> String {
         // Compares scalars, because a quote and a combining mark after it form a single character.
         let scalars = text.unicodeScalars

@@ -21,7 +21,7 @@ struct FiguresPage {
         }
     }
 
-    /// The figures that were counted last. Their `at` is `null` if there are none.
+    /// Returns the latest figures. Their `at` is `null` if there are none.
     static func answer(
         in room: ProjectRoom, isSandbox: Bool
     ) throws(Problem) -> JSON {
@@ -47,7 +47,7 @@ struct FiguresPage {
         ).response()
     }
 
-    /// Says when the figures were counted.
+    /// Returns a sentence about when the figures were counted.
     static func asOf(_ answer: JSON) -> Markup {
         guard let at = answer["at"]?.string else {
             return "<p>Deed counts once an hour, and has not counted these customers yet.</p>"

@@ -3,9 +3,9 @@ import Core
 import HTTPServer
 import JSON
 
-/// The way from an unclaimed purchase to the customer who should get it.
+/// The form that leads from an unclaimed purchase to the customer who should get it.
 enum AttachPlace {
-    /// A form that asks for the customer; empty if the role may not attach purchases.
+    /// Returns a form that asks for the customer, or nothing if the role may not attach purchases.
     static func form(_ purchase: String, in room: ProjectRoom, isSandbox: Bool) -> Markup {
         guard Act.attach.isAllowed(in: room) else { return .nothing }
         let environment: [(name: String, value: String)] =

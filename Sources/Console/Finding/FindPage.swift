@@ -24,7 +24,7 @@ struct FindPage {
 
     private var matches: [JSON] { answer?["matches"]?.array ?? [] }
 
-    /// The list of matches. If there is a single exact match, redirects to that customer's page.
+    /// Returns the list of matches. If there is a single exact match, redirects to that customer's page.
     func response() throws(Turned) -> Response {
         let customers = Set(matches.map { $0["customer"]?.string ?? "" })
         let isWhole = answer?["more"]?.bool == false
@@ -43,7 +43,7 @@ struct FindPage {
     }
 
     private var content: Markup {
-        if answer == nil { return "<p>Type something into the search box.</p>" }
+        if answer == nil { return "<p>Enter a search term.</p>" }
         if matches.isEmpty {
             return """
                 <p class="notice">Nothing in the project is called \(Markup.text(words)) or begins with it.</p>

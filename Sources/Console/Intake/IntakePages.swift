@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// Evidence that waits or has been judged.
+/// The list of queued and judged evidence.
 struct IntakePage {
     private static let states = ["waiting", "refused", "believed", "settled", "dropped"]
 
@@ -68,7 +68,7 @@ struct IntakePage {
     }
 }
 
-/// One queued item, and the decisions that a person can make about it.
+/// A queued item, and the decisions that a person can make about it.
 struct IntakeItemPage {
     /// The buttons, with an explanation of what each one does.
     private static let acts: [(name: String, button: String, words: StaticString)] = [
@@ -84,7 +84,7 @@ struct IntakeItemPage {
     private let id: String
     private let visit: Visit
 
-    /// The item is the second argument of the address.
+    /// Takes the item from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         let path = "/intake/x/settle"
         guard room.calls.allows("POST", path, to: room.role) else { throw .role(of: room) }

@@ -8,7 +8,6 @@ struct ListPage {
     /// The list's title, its call, and the members that it shows.
     struct Kind: Sendable {
         let title: String
-        /// The path of the list's call.
         let path: String
         /// The member in the answer that contains the list.
         let member: String

@@ -2,9 +2,9 @@ import API
 import HTTPServer
 import JSON
 
-/// Replaces the catalog in two steps: first its text, then a preview of the changes with a button that makes them.
+/// The two steps that replace the catalog: first its text, then a preview of the changes with a button that makes them.
 struct CatalogEditPage {
-    /// The limit for an encoded form, in which a quote takes three bytes.
+    /// The size limit of an encoded form, where a quote takes three bytes.
     static let bodyLimit = 1 << 20
 
     private static let reasons = [
@@ -27,7 +27,7 @@ struct CatalogEditPage {
         self.visit = visit
     }
 
-    /// The text of the current catalog, or of an earlier one.
+    /// Returns a form with the text of the current catalog, or of an earlier one.
     func form() throws(Turned) -> Response {
         let earlier = Fields(visit.query)["from"]
         let path = earlier.map { "/catalog/changes/\(percentEncoded($0))" } ?? "/catalog"
@@ -39,7 +39,7 @@ struct CatalogEditPage {
         return writing(answer["catalog"]?.prettyText ?? "", words, nil).response()
     }
 
-    /// Shows what the text would change, or replaces the catalog with it.
+    /// Shows the changes that the text would make, or replaces the catalog with it.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         // A form sends two characters at the end of each line.
@@ -69,8 +69,8 @@ struct CatalogEditPage {
             idempotencyKey: fields["mark"].map { "console-\($0)" })
     }
 
-    /// Shows the text again, with what is wrong. If the answer does not tell whether the catalog
-    /// was replaced, shows the last step again. Sending that step twice counts once.
+    /// Shows the text again with the problems in it. If the answer leaves open whether the catalog was replaced, shows
+    /// the last step again. Sending that step twice counts once.
     private func again(_ problem: Problem, _ text: String, _ fields: Fields) -> Response {
         if problem.status >= 500, fields["step"] == "do" {
             let trouble: Markup =
@@ -120,7 +120,7 @@ struct CatalogEditPage {
             """)
     }
 
-    /// The form that replaces the previewed version.
+    /// Returns the form that replaces the previewed version.
     private func last(
         _ text: String, _ version: String, _ fields: Fields, _ trouble: Markup?
     ) -> Markup {

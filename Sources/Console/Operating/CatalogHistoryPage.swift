@@ -2,7 +2,7 @@ import API
 import HTTPServer
 import JSON
 
-/// The catalogs that the project has had: when, by whom, and why each was set.
+/// The project's catalogs: when, by whom, and why each one was set.
 struct CatalogHistoryPage {
     private let room: ProjectRoom
     private let trail: JSON
@@ -29,7 +29,7 @@ struct CatalogHistoryPage {
         return Page(
             title: "Earlier catalogs", visitor: room.visitor, room: room,
             content: """
-                <p>\(Markup.link(room.catalog, "The present catalog"))</p>
+                <p>\(Markup.link(room.catalog, "The current catalog"))</p>
                 \(table)
                 \(next)
                 """
@@ -46,7 +46,7 @@ struct CatalogHistoryPage {
         ]
     }
 
-    /// One catalog, and how it differs from the previous one.
+    /// Returns a page with one catalog and its differences from the previous one.
     static func past(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
         let place = visit.arguments[1]
         let answer = try turning { () throws(Problem) in
@@ -57,7 +57,7 @@ struct CatalogHistoryPage {
             title: "Catalog, version \(String(answer["version"]?.integer ?? 0))",
             visitor: room.visitor, room: room,
             content: """
-                <p>Since \(Markup.time(answer["at"]?.string)). \(Markup.link(back, "Go back to this catalog")), after a look at what that changes.</p>
+                <p>Since \(Markup.time(answer["at"]?.string)). \(Markup.link(back, "Go back to this catalog")); a preview shows the changes first.</p>
                 \(CatalogStepPart.changes(answer["changes"]?.array ?? []))
                 <details><summary>The whole catalog</summary><pre>\(answer["catalog"]?.prettyText ?? "")</pre></details>
                 """

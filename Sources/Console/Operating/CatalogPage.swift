@@ -3,11 +3,11 @@ import Core
 import HTTPServer
 import JSON
 
-/// The products that stores sell, and what each unlocks.
+/// The products that stores sell, and the entitlements that each unlocks.
 struct CatalogPage {
     private let room: ProjectRoom
     private let answer: JSON
-    /// The catalog version that the visitor has just made.
+    /// The catalog version that the visitor has just created.
     private let done: Int64?
 
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {

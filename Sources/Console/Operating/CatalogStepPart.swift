@@ -1,8 +1,8 @@
 import JSON
 
-/// What a catalog changes, and for whom.
+/// A catalog's changes, and the customers affected.
 struct CatalogStepPart {
-    /// The maximum number of customers to name.
+    /// The maximum number of customers shown.
     private static let limit = 100
 
     let step: JSON

@@ -2,7 +2,7 @@ import API
 import HTTPServer
 import JSON
 
-/// Revokes a key: a description of the key, and the button that revokes it.
+/// The page that revokes a key: a description of the key, and a button.
 struct KeyPage {
     private static let inputs = [
         Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
@@ -15,7 +15,7 @@ struct KeyPage {
     private let id: String
     private let visit: Visit
 
-    /// The key is the second argument of the address.
+    /// Takes the key from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         guard room.calls.allows("POST", "/keys/x/revoke", to: room.role) else {
             throw .role(of: room)

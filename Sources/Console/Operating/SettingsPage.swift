@@ -31,7 +31,7 @@ struct SettingsPage {
         ).response()
     }
 
-    /// The message about a revoked key. It is shown only if the list agrees, because anyone can write an address.
+    /// The message about a revoked key. It appears only if the list agrees, because anyone can write an address.
     private var done: Markup {
         let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
         guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }

@@ -48,9 +48,9 @@ extension Markup {
     }
 }
 
-/// One webhook: its attempts, what is waiting to be sent, and the buttons for its acts.
+/// A webhook: its attempts, the waiting messages, and buttons for its acts.
 struct WebhookPage {
-    /// The buttons, identified by the last part of their addresses.
+    /// The buttons, named after the last parts of their addresses.
     static let acts: [(name: String, button: String)] = [
         ("pause", "Pause it"), ("resume", "Resume it"), ("test", "Send an example"),
         ("replay", "Send again"),
@@ -63,7 +63,7 @@ struct WebhookPage {
     private let webhook: JSON
     private let deliveries: JSON
 
-    /// The webhook is the second argument of the address.
+    /// Takes the webhook from the address's second argument.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         try self.init(room, visit.arguments[1], Fields(visit.query))
     }
@@ -164,7 +164,7 @@ struct WebhookPage {
         WebhookPage.form(name, button, to: id, in: room, [])
     }
 
-    /// A button that sends an event again. The page then shows the attempts for the customer.
+    /// Returns a button that sends an event again and then shows the customer's attempts.
     static func resending(
         _ message: String, to id: String, about customer: String?, in room: ProjectRoom
     ) -> Markup {

@@ -5,7 +5,7 @@ import JSON
 
 /// A project's first page: what needs attention, and a way to find a customer.
 struct HomePage {
-    /// How many entitlements appear among the figures, and how many products.
+    /// The maximum number of entitlements, and of products, among the figures.
     private static let figureLimit = 10
 
     let room: ProjectRoom
@@ -24,8 +24,8 @@ struct HomePage {
         ).response()
     }
 
-    /// A section that shows the call's answer; empty if the role may not make the call. A fault in one section does not
-    /// affect the others.
+    /// Returns a section with the call's answer, or nothing if the role may not make the call. A fault in one section
+    /// does not affect the others.
     private func part(
         _ path: String, _ title: StaticString, _ id: StaticString, _ content: (JSON) -> Markup
     ) -> Markup {
@@ -91,13 +91,13 @@ struct HomePage {
             let late = all.filter { $0.isLate }
             let words: Markup =
                 late.isEmpty
-                ? "<p>All \(all.count) webhooks receive what they should.</p>"
-                : "<p class=\"notice\">\(late.count) of \(all.count) do not receive everything that they should.</p>"
+                ? "<p>All \(all.count) webhooks are up to date.</p>"
+                : "<p class=\"notice\">\(late.count) of \(all.count) are behind.</p>"
             return "\(words)<p>\(Markup.link(room.webhooks, "All webhooks"))</p>"
         }
     }
 
-    /// Counts taken from the first page of each list, for production only.
+    /// The number of entries on the first page of each list, for production only.
     private var waiting: Markup {
         let lists: [(path: String, member: String, words: String, place: Place)] = [
             ("/unclaimed", "purchases", "purchases that no customer claimed", room.unclaimed),
@@ -116,7 +116,7 @@ struct HomePage {
         return .section("waiting", "What waits", "<ul>\(lines)</ul>")
     }
 
-    /// The figures of production in brief. Their own page has the tables, the files, and what each counts.
+    /// A short form of production's figures. The figures' page has the tables, the files and the explanations.
     private var figures: Markup {
         part("/figures", "Figures of production", "figures") { answer in
             let counted = answer["at"]?.string == nil ? Markup.nothing : brief(answer)
@@ -154,7 +154,7 @@ struct HomePage {
 }
 
 extension JSON {
-    /// Whether events that should have reached the webhook in this answer have not arrived yet.
+    /// Whether the webhook in this answer has events that should have arrived already.
     var isLate: Bool {
         self["state"]?.string != "active" || (self["waiting"]?.integer ?? 0) > 0
             || (self["parked"]?.integer ?? 0) > 0

@@ -1,4 +1,4 @@
-/// HTML. Plain text cannot become HTML by accident: interpolated text is escaped, and only literals in this program are
+/// HTML. Plain text cannot become HTML by accident: interpolated text is escaped, and only this program's literals are
 /// used unchanged.
 ///
 /// `"<p>\(name)</p>"` shows a name. `"<a href=\"\(value: link)\">"` sets an attribute.
@@ -13,13 +13,11 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
         html = parts.map(\.html).joined(separator: "\n")
     }
 
-    /// Empty markup.
     package static let nothing: Markup = ""
 
-    /// Escaped text.
     package static func text(_ text: String) -> Markup { "\(text)" }
 
-    /// A section of a page, labelled by its heading.
+    /// Returns a section of a page, labelled by its heading.
     static func section(_ id: StaticString, _ title: StaticString, _ content: Markup) -> Markup {
         let (id, title) = (Markup(stringLiteral: id), Markup(stringLiteral: title))
         return """
@@ -38,7 +36,7 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendLiteral(_ literal: StaticString) { html += "\(literal)" }
 
-        /// Adds text between tags. Characters that would hide or reverse other characters are shown by name.
+        /// Adds text between tags. Shows by name the characters that would hide or reverse other characters.
         package mutating func appendInterpolation(_ text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -86,7 +84,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character changes how other characters look, like control characters and direction marks.
+    /// Whether the character changes the look of other characters, like control characters and direction marks.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x09, 0x0A: false

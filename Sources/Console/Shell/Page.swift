@@ -108,7 +108,7 @@ struct Page {
 }
 
 extension Page {
-    /// A page with only a title and a sentence.
+    /// Returns a page with only a title and a sentence.
     static func notice(
         _ title: String, _ sentence: Markup, _ visitor: Visitor? = nil, _ room: ProjectRoom? = nil
     ) -> Page {
@@ -122,7 +122,7 @@ extension Page {
 }
 
 extension Markup {
-    /// Why a form was refused; empty if it was not.
+    /// Returns a message about why a form was refused, or nothing if it was not.
     static func alert(_ trouble: String?) -> Markup {
         alert(trouble.map { (words) -> Markup in "\(words)" })
     }
@@ -139,7 +139,7 @@ extension Response {
             status: 303, headers: [Header("Location", place.text)] + Page.guards + headers)
     }
 
-    /// One of the console's files.
+    /// Returns a response with one of the console's files.
     static func file(_ bytes: [UInt8], type: String) -> Response {
         Response(status: 200, headers: [Header("Content-Type", type)] + Page.guards, body: bytes)
     }

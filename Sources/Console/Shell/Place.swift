@@ -18,7 +18,7 @@ struct Place: Sendable {
         Place(["p", project.text] + parts)
     }
 
-    /// The same place with a parameter. Without a value, the parameter is left out.
+    /// Returns the same place with a parameter. Leaves out a parameter without a value.
     func with(_ name: String, _ value: String?) -> Place {
         guard let value, !value.isEmpty else { return self }
         var place = self
@@ -39,7 +39,7 @@ struct Place: Sendable {
     }
 }
 
-/// The text, with everything percent-encoded except plain letters, digits and four punctuation marks.
+/// Returns the text, with everything percent-encoded except plain letters, digits and four punctuation marks.
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -56,7 +56,7 @@ func percentEncoded(_ text: String) -> String {
 }
 
 extension Markup {
-    /// A link to a place in the console.
+    /// Returns a link to a place in the console.
     static func link(_ place: Place, _ text: String) -> Markup {
         "<a href=\"\(value: place.text)\">\(text)</a>"
     }

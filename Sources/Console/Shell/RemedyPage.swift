@@ -2,7 +2,8 @@ import API
 import Core
 
 extension Remedy {
-    /// The page on which a person can do this, with the words of its link; `nil` if the console has no such page.
+    /// Returns the page on which a person can apply the remedy, with the words of its link, or `nil` if the console has
+    /// no such page.
     fileprivate func page(in room: ProjectRoom) -> (path: String, place: Place, words: String)? {
         switch self {
         case .correctName: ("/catalog", room.catalog, "Look at the catalog")
@@ -28,7 +29,8 @@ extension Remedy {
 }
 
 extension Problem {
-    /// What is wrong, with a link to the page that helps. If there is none, the remedy is told as in the API.
+    /// Returns what is wrong, with a link to the page that helps. Without such a page, states the remedy as the API
+    /// does.
     func told(in room: ProjectRoom?) -> Markup {
         switch code {
         case "route_unknown": "There is no such page."

@@ -1,5 +1,5 @@
 extension Markup {
-    /// A table whose first column names its rows. If it is too wide, only the table scrolls.
+    /// Returns a table whose first column names its rows. Only the table scrolls if it is too wide.
     static func table(
         _ columns: [String], _ rows: [[Markup]], caption: String? = nil
     ) -> Markup {
@@ -19,7 +19,7 @@ extension Markup {
             """
     }
 
-    /// Names with their values. Names without a value are left out.
+    /// Returns a list of names and values. Leaves out names without a value.
     static func terms(_ terms: [(String, Markup)]) -> Markup {
         let lines: [Markup] = terms.filter { !$0.1.html.isEmpty }.map {
             "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>"
@@ -27,7 +27,7 @@ extension Markup {
         return "<dl>\(lines)</dl>"
     }
 
-    /// Text in code style; empty for `nil`.
+    /// Returns the text in code style, or nothing for `nil`.
     static func code(_ text: String?) -> Markup {
         guard let text, !text.isEmpty else { return .nothing }
         return "<code>\(text)</code>"

@@ -1,7 +1,7 @@
 import Core
 
 extension Markup {
-    /// An instant from an answer. The console's script shows the local time beside it.
+    /// Returns markup for an instant from an answer. The console's script adds the local time.
     static func time(_ text: String?) -> Markup {
         guard let text else { return .nothing }
         guard Instant(text: text) != nil, text.utf8.count == 24 else { return .text(text) }
@@ -12,7 +12,7 @@ extension Markup {
 }
 
 extension Markup.Interpolation {
-    /// Adds text from an answer that may contain instants.
+    /// Adds text from an answer and marks the instants in it.
     mutating func appendInterpolation(timed text: String) {
         var isFirst = true
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {

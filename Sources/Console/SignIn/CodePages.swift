@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The second step of signing in: a code after the password.
+/// The pages of the second sign-in step: a code after the password.
 struct CodePages: Sendable {
     let keeper: Doorkeeper
 
@@ -57,11 +57,11 @@ struct CodePages: Sendable {
 
     private static let over = Turned.notice(
         401, "Sign in again",
-        "A code can follow the password within five minutes. Start again, with the password.")
+        "Enter the code within five minutes of the password. Start again with the password.")
 }
 
 extension Markup {
-    /// The field for a code or an emergency code.
+    /// Returns the field for a code or an emergency code.
     static func codeField(label: String) -> Markup {
         """
         <p><label for="code">\(label)</label>
@@ -91,7 +91,7 @@ extension SignInOutcome {
         }
     }
 
-    /// What to tell a person who has to wait.
+    /// The message to a person who has to wait.
     var refusal: (status: Int, sentence: String, headers: [Header])? {
         switch self {
         case .tooManyTries, .tooManyCodes:

@@ -4,8 +4,8 @@ import HTTPServer
 import QRCode
 import Service
 
-/// The page on which a signed-in person sets up, renews and removes the second factor. Each form on
-/// it first asks for the password again.
+/// The page on which a signed-in person sets up, renews and removes the second factor. Each of its forms asks for the
+/// password again.
 struct SecondFactorPages: Sendable {
     let keeper: Doorkeeper
 
@@ -29,7 +29,7 @@ struct SecondFactorPages: Sendable {
             : .nothing
         return """
             \(demand)
-            <p>With a second factor, signing in also takes a code, which an app on your phone shows. A person who knows your password is then not enough.</p>
+            <p>With a second factor, signing in also requires a code from an app on your phone. A person who knows only your password can then not sign in.</p>
             \(card(visitor, ["<button name=\"do\" value=\"offer\">Set up a second factor</button>"]))
             """
     }
@@ -106,7 +106,7 @@ private struct Change {
 
     private static let tooLate = Turned.notice(
         403, "Nothing was done",
-        "The code came too late, or the second factor has changed. Open your sign-in again.")
+        "The code arrived too late, or the second factor has changed. Open your sign-in page again.")
 
     func offer() throws(Turned) -> Response {
         let offer = try asking { () throws(Fault) in
@@ -168,7 +168,7 @@ private struct Change {
                 \(visitor.token)
                 <input type="hidden" name="do" value="prove">
                 <input type="hidden" name="offer" value="\(value: offer.sealed)">
-                <p>Scan this with an app that makes codes, or type the secret into it. The second factor is on once you enter the code that the app shows.</p>
+                <p>Scan this with an app that generates codes, or type the secret into it. The second factor is on once you enter the code that the app shows.</p>
                 <p>\(QRCode(uri)?.drawing ?? .nothing)</p>
                 \(Markup.terms([("Secret", .code(groups)), ("As a link", .code(uri))]))
                 \(Markup.codeField(label: "Code"))
@@ -191,7 +191,7 @@ private struct Change {
 }
 
 extension QRCode {
-    /// The code as a drawing, dark on light in every theme, with the margin that cameras need.
+    /// The code as a drawing: dark on light in every theme, with the margin that cameras need.
     fileprivate var drawing: Markup {
         let side = size + 8
         let rows: [Markup] = (0..<size).flatMap { row in

@@ -13,7 +13,7 @@ struct SignInPages: Sendable {
 
     private func page(next: String?, email: String = "", trouble: String? = nil) -> Page {
         let alert = Markup.alert(trouble)
-        // Browsers do not send the cookie when a visitor follows a link from another site.
+        // Browsers do not send the cookie with a link from another site.
         let again: Markup =
             next.map {
                 """
@@ -72,7 +72,7 @@ struct SignInPages: Sendable {
         return .seeOther(.signIn, headers: [keeper.setCookie(nil, for: visit)])
     }
 
-    /// The address if it belongs to the console, otherwise `nil`. Signing in must not redirect elsewhere.
+    /// Returns the address, or `nil` if it is outside the console. Signing in must not redirect elsewhere.
     static func safe(_ next: String?) -> String? {
         guard let next, next == Place.prefix || next.hasPrefix(Place.prefix + "/"),
             !next.contains(".."),
@@ -82,7 +82,7 @@ struct SignInPages: Sendable {
     }
 }
 
-/// The page on which a person who has followed a link chooses a password.
+/// The page on which a person who followed a link chooses a password.
 struct LinkPages: Sendable {
     let keeper: Doorkeeper
 
@@ -152,7 +152,7 @@ struct LinkPages: Sendable {
     )
 }
 
-/// The database's answer. A fault turns the visitor away.
+/// Returns the database's answer. After a fault, turns the visitor away.
 func asking<Answer>(_ answer: () throws(Fault) -> Answer) throws(Turned) -> Answer {
     do throws(Fault) {
         return try answer()

@@ -4,20 +4,20 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// Identifies visitors by their cookie, and checks where forms come from.
+/// The check of visitors' cookies, and of the pages that forms come from.
 final class Doorkeeper: Sendable {
     /// The maximum number of recently valid cookies to remember.
     private static let limit = 1000
 
     let signIns: SignIns
     let calls: InnerCalls
-    /// Counts and logs attempts to sign in.
+    /// The count and the log of attempts to sign in.
     let refused: RefusedSignIns
     /// Whether people without a second factor see only the page that sets one up.
     let requiresSecondFactor: Bool
     let heavyPages = HeavyPages()
     private let speaksTLS: Bool
-    /// Recently valid cookies. They only choose the queue in which a visitor waits.
+    /// Recently valid cookies. They only determine the queue in which a visitor waits.
     private let seen = Mutex<Set<String>>([])
 
     init(
@@ -31,7 +31,7 @@ final class Doorkeeper: Sendable {
         self.requiresSecondFactor = requiresSecondFactor
     }
 
-    /// Whether the browser uses HTTPS, either with Deed itself or with a trusted proxy.
+    /// Returns whether the browser uses HTTPS, with Deed itself or with a trusted proxy.
     private func isSecure(_ visit: Visit) -> Bool { speaksTLS || visit.way == .proxy }
 
     /// Throws if others could read the request in transit.
@@ -39,14 +39,15 @@ final class Doorkeeper: Sendable {
         if !isSecure(visit), visit.way == .network { throw .readable }
     }
 
-    /// The cookie's name. Browsers accept the prefix only together with `Secure`, which does not work over plain HTTP.
+    /// Returns the cookie's name. Browsers accept the prefix only together with `Secure`, which does not work over
+    /// plain HTTP.
     private func cookieName(_ visit: Visit) -> String {
         isSecure(visit) ? "__Host-deed" : "deed-console"
     }
 
     func cookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit)) }
 
-    /// The cookie of a browser that has given the right password but no code. It opens no page.
+    /// Returns the cookie of a browser that has given the right password but no code. It opens no page.
     func begunCookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit) + "-code") }
 
     /// Tells the browser to keep the cookie until the browser is closed, or to delete it.
@@ -65,9 +66,9 @@ final class Doorkeeper: Sendable {
                 + (isSecure(visit) ? "; Secure" : "") + (value == nil ? "; Max-Age=0" : ""))
     }
 
-    /// Lets a person in with a new cookie, and shows the page that the person wanted.
+    /// Signs a person in with a new cookie, and shows the page that the person wanted.
     func enter(_ cookie: String, _ next: String?, _ visit: Visit) throws(Turned) -> Response {
-        // Others may know the old cookie.
+        // Other people may know the old cookie.
         if let old = self.cookie(of: visit) {
             try asking { () throws(Fault) in try signIns.signOut(old) }
         }
@@ -78,14 +79,14 @@ final class Doorkeeper: Sendable {
                 + [setCookie(cookie, for: visit)] + (begun.map { [$0] } ?? []))
     }
 
-    /// The room in which the visitor waits. Visitors who are signed in do not wait behind strangers.
+    /// Returns the room in which the visitor waits. Signed-in visitors do not wait behind strangers.
     func room(of visit: Visit) -> Room {
         guard let cookie = cookie(of: visit) else { return .strangers }
         return seen.withLock { $0.contains(cookie) } ? .known : .strangers
     }
 
-    /// Throws unless the visitor is signed in, with a second factor if one is required. The pages
-    /// for setting one up and for signing out do not require it.
+    /// Throws unless the visitor is signed in, with a second factor if one is required. The pages for signing out and
+    /// for setting up a second factor do not require one.
     func visitor(of visit: Visit, isSettingUp: Bool = false) throws(Turned) -> Visitor {
         guard let cookie = cookie(of: visit) else { throw .signIn }
         let found: SignedIn?
@@ -118,8 +119,8 @@ final class Doorkeeper: Sendable {
                 person: visitor.signedIn.person, project: project, role: role), keeper: self)
     }
 
-    /// Throws unless the form was sent from a page at this address. The browser states where a form comes from, and
-    /// pages cannot forge that.
+    /// Throws unless the form was sent from a page at this address. Browsers state a form's origin, and pages cannot
+    /// forge it.
     func requireOwnPage(_ visit: Visit) throws(Turned) {
         if let site = visit.header("Sec-Fetch-Site") {
             guard site == "same-origin" else { throw .noForm }

@@ -1,10 +1,10 @@
 import API
 
-/// The fields in a form or the parameters in a query, which browsers send in the same format.
+/// The fields of a form or the parameters of a query. Browsers send both in the same format.
 struct Fields: Sendable {
     private var values: [String: String] = [:]
 
-    /// Reads the fields. If a name occurs twice, its first value counts. Fields with invalid encoding are left out.
+    /// Parses the fields. The first value of a name counts. Fields with invalid encoding are left out.
     init(_ text: String) {
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(
@@ -22,12 +22,12 @@ struct Fields: Sendable {
         return percentDecoded(bytes.span)
     }
 
-    /// The field's value; `nil` also for an empty field, because browsers send empty fields as well.
+    /// The field's value. An empty field counts as missing, because browsers also send empty fields.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// These fields combined with others, which replace fields of the same name.
+    /// Returns these fields with others, which replace fields of the same name.
     func with(_ others: [(name: String, value: String)]) -> Fields {
         var fields = self
         for other in others { fields.values[other.name] = other.value }

@@ -16,7 +16,7 @@ struct Visitor: Sendable {
     }
 }
 
-/// A project in which a person has a role, and the calls that the person makes there.
+/// A project in which a person has a role, and the person's calls there.
 struct ProjectRoom: Sendable {
     let visitor: Visitor
     let caller: PersonCaller
@@ -38,7 +38,7 @@ struct ProjectRoom: Sendable {
     var catalog: Place { .project(project, "catalog") }
     var settings: Place { .project(project, "settings") }
 
-    /// Whether the role may make a `GET` call to this path.
+    /// Returns whether the role may make a `GET` call to this path.
     func maySee(_ path: String) -> Bool { calls.allows("GET", path, to: role) }
 
     func newMark() -> String { keeper.signIns.newMark() }
@@ -46,7 +46,7 @@ struct ProjectRoom: Sendable {
     func send(_ call: InnerCall) throws(Problem) -> JSON { try calls.send(call, by: caller) }
 }
 
-/// Why a visitor does not get the requested page.
+/// The reason why a visitor does not get the requested page.
 enum Turned: Error {
     case problem(Problem)
     /// The visitor is not signed in.
@@ -82,7 +82,7 @@ extension Turned {
     )
 }
 
-/// Calls `send`, and turns a problem into a reason to turn the visitor away.
+/// Calls `send`. A problem turns the visitor away.
 func turning<Answer>(
     _ answer: () throws(Problem) -> Answer
 ) throws(Turned) -> Answer {

@@ -9,7 +9,8 @@ package struct AttemptEnd: Sendable {
     package let answer: String
     let retryAfter: Int64?
 
-    /// Hides the values of the webhook's fixed headers wherever the answer repeats them.
+    /// Creates the outcome from an answer. Hides the values of the webhook's fixed headers where the answer repeats
+    /// them.
     init(_ answer: SafeGate.Answer, hiding headers: [String], at now: Instant) {
         switch answer {
         case .failure(let failure):
@@ -30,8 +31,8 @@ package struct AttemptEnd: Sendable {
     package var isDelivered: Bool { status.map { (200..<300).contains($0) } ?? false }
 }
 
-/// The body with stars in place of each value, its JSON forms and its long words. The long words
-/// are covered because a receiver may repeat a token without the word before it.
+/// Replaces each value, its JSON forms and its long words in the body with stars. A receiver may repeat a token without
+/// the word before it, so the long words are hidden separately.
 private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     let words = values.flatMap { value -> [String] in
         [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)
@@ -46,7 +47,7 @@ private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     }
 }
 
-/// The seconds until an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`; `nil` for any other text.
+/// Returns the seconds until an HTTP date such as `Sun, 06 Nov 1994 08:49:37 GMT`, or `nil` for any other text.
 private func secondsUntil(_ text: String, from now: Instant) -> Int64? {
     let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

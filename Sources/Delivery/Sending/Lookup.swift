@@ -2,10 +2,9 @@ import Core
 import Outbound
 import Threading
 
-/// The known addresses of a webhook's host. A separate thread looks them up, because a name server
-/// may take long to answer.
+/// The known addresses of a webhook's host. A separate thread looks them up, because a name server may respond slowly.
 final class Lookup: Sendable {
-    /// How many milliseconds a lookup's result stays valid, by whether sending is allowed.
+    /// The milliseconds for which a lookup's result stays valid, depending on whether it allows sending.
     private static let lifetimes: [Bool: Int64] = [true: 30_000, false: 5000]
 
     struct Found: Sendable {
@@ -20,8 +19,8 @@ final class Lookup: Sendable {
     }
     private let state = Monitor(State())
 
-    /// The result of the lookup; `nil` if it has not arrived. `done` is then called once it has. The old result
-    /// remains valid during a new lookup, because each socket's address is checked before it connects.
+    /// Returns the result of the lookup, or `nil` if it has not arrived, and then calls `done` once it has. The old
+    /// result remains valid during a new lookup, because each socket's address is checked before it connects.
     func find(
         _ url: WebhookURL, _ gate: SafeGate, done: @escaping @Sendable () -> Void
     ) -> Found? {

@@ -24,7 +24,8 @@ package struct WebhookMessage: Sendable {
 }
 
 extension FeedItem {
-    /// The event's messages of these types, in order; `nil` as long as the event's changes cannot be determined.
+    /// Returns the event's messages of these types, in order, or `nil` as long as the event's changes cannot be
+    /// determined.
     package func messages(_ types: FeedTypes) -> [WebhookMessage]? {
         if isAccessUnknown, types.dependOnAccess { return nil }
         var messages = types.names(type) ? [WebhookMessage(self)] : []
@@ -109,8 +110,8 @@ private func percentCoded(_ text: String) -> String {
 }
 
 extension WebhookSecrets {
-    /// The signatures with all valid keys, newest first. Each key gives two: one with the shared
-    /// secret and one with the private key.
+    /// Returns the signatures with all valid keys, newest first. Each key gives two: one with the shared secret and one
+    /// with the private key.
     func signatures(id: String, time: String, _ body: [UInt8], at now: Instant) -> String {
         let signed = Array("\(id).\(time).".utf8) + body
         return signing(at: now).map { key in

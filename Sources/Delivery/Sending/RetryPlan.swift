@@ -1,4 +1,4 @@
-/// When to retry a message.
+/// The pauses between attempts to send a message.
 package struct RetryPlan: Sendable {
     package static let usual = RetryPlan(
         seconds: [5, 30, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
@@ -22,7 +22,8 @@ package struct RetryPlan: Sendable {
     /// The sum of all pauses.
     var whole: Int64 { pauses.reduce(0, +) }
 
-    /// The pause after this many failed attempts, randomly varied by up to a tenth; `nil` after the last attempt.
+    /// Returns the pause after this many failed attempts, randomly varied by up to a tenth; `nil` after the last
+    /// attempt.
     func pause(after attempts: Int64, chance: Double = .random(in: -0.1...0.1)) -> Int64? {
         guard attempts >= 1, attempts <= pauses.count else { return nil }
         let pause = pauses[Int(attempts) - 1]

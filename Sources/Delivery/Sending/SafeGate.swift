@@ -1,7 +1,7 @@
 package import Core
 package import Outbound
 
-/// Sends requests only to allowed addresses, and never into the operator's own network.
+/// A sender that reaches only allowed addresses, and never the operator's own network.
 package struct SafeGate: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
@@ -18,7 +18,7 @@ package struct SafeGate: Sendable {
         self.courier = courier
     }
 
-    /// Why requests to the address are not allowed; `nil` if they are. The lookup may take a while.
+    /// Returns why requests to the address are not allowed, or `nil` if they are. The lookup may take a while.
     package func obstacle(to url: WebhookURL) -> OutboundError? {
         let found = resolve(url.host)
         if found.isEmpty {

@@ -1,7 +1,7 @@
 import CReceive
 import Glibc
 
-/// Passes a connection's bytes from its socket to the library that parses them.
+/// The way of a connection's bytes from its socket to the library that parses them.
 ///
 /// The library receives only complete heads with clear framing. Anything else looks to the library like the end of the
 /// request. The library then asks for the answer, which is based on `fault`.
@@ -25,8 +25,8 @@ struct Inlet {
     private var mayHoldMore = false
 
     private static let piece = 4096
-    /// How many bytes are read and discarded on a faulty connection. With unread bytes, the client
-    /// might never see the end of its answer.
+    /// The number of bytes that are read and discarded on a faulty connection. With unread bytes, the client might
+    /// never see the end of its answer.
     private static let dropped = 1 << 20
 
     /// Returns what `recv` would return. To the library, a partly filled buffer means that no more

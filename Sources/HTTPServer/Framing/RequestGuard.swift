@@ -1,14 +1,14 @@
 import Glibc
 
-/// Watches the bytes on a connection and determines up to where their framing is unambiguous.
+/// The check that finds up to where the framing of a connection's bytes is unambiguous.
 ///
 /// It only finds where each request begins and ends, and rejects anything that another reader of the same bytes might
 /// interpret differently.
 struct RequestGuard {
-    /// How many of the checked bytes may be passed on.
+    /// The result of a check.
     struct Verdict: Equatable {
-        /// The number of bytes, counted from the start. The remaining bytes must be checked again
-        /// together with later ones.
+        /// The number of bytes from the start that may be passed on. The remaining bytes must be checked again together
+        /// with later ones.
         var clean: Int
         var fault: FramingFault?
     }
@@ -27,10 +27,10 @@ struct RequestGuard {
     /// The number of heads that were passed on.
     private(set) var heads = 0
 
-    /// Whether the bytes so far end between two requests.
+    /// Whether the checked bytes end between two requests.
     var isBetweenRequests: Bool { phase == .head }
 
-    /// Checks bytes. Do not pass bytes again that were found clean before.
+    /// Checks the bytes. Bytes that were found clean must not be passed again.
     mutating func look(at bytes: UnsafeRawBufferPointer) -> Verdict {
         var clean = 0
         do throws(FramingFault) {
@@ -46,7 +46,7 @@ struct RequestGuard {
         }
     }
 
-    /// Bytes that make the library see the end of the request and ask for the answer. For use only after a fault.
+    /// Returns bytes that make the library end the request and ask for its answer. May be called only after a fault.
     mutating func close() -> StaticString {
         defer { phase = .over }
         switch phase {
@@ -60,7 +60,7 @@ struct RequestGuard {
         }
     }
 
-    /// How many of the bytes belong to the current phase; 0 if the decision needs more bytes.
+    /// Returns how many of the bytes belong to the current phase; 0 if the decision needs more bytes.
     private mutating func step(_ bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int {
         switch phase {
         case .head:
@@ -105,7 +105,7 @@ struct RequestGuard {
     private static let chunkSizeDigits = 7
     private static let chunkLineLimit = 128
 
-    /// The size in the first line of a chunk, and the length of that line. Skips extensions after the size.
+    /// Returns the size in the first line of a chunk, and the length of that line. Skips extensions after the size.
     private func chunkSize(
         _ bytes: UnsafeRawBufferPointer
     ) throws(FramingFault) -> (size: Int, length: Int)? {

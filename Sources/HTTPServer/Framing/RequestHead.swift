@@ -7,7 +7,7 @@ struct RequestHead {
         case length(Int)
         case chunked
     }
-    /// Set once the head is complete.
+    /// The kind of body, set once the head is complete.
     private(set) var body = Body.none
 
     private var isLineSeen = false
@@ -29,8 +29,8 @@ struct RequestHead {
     private static let methodLimit = 32
     private static let targetLimit = 8000
 
-    /// The length of the head once it is complete. Each call passes the bytes of the previous call again, followed by
-    /// new ones.
+    /// Returns the length of the head once it is complete. Each call passes the bytes of the previous call again,
+    /// followed by new ones.
     mutating func look(at bytes: UnsafeRawBufferPointer) throws(FramingFault) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         while true {
@@ -59,7 +59,7 @@ struct RequestHead {
         }
     }
 
-    /// Checks an incomplete line. It may already be invalid, and may never be completed.
+    /// Checks an incomplete line, which may already be invalid and may never be completed.
     private mutating func lookAtPart(_ part: UnsafeRawBufferPointer) throws(FramingFault) {
         if cost + part.count > RequestHead.costLimit {
             throw isLineSeen ? .headTooLarge : .targetTooLong
@@ -109,7 +109,7 @@ struct RequestHead {
         isLineSeen = true
     }
 
-    /// The fault in the first line. The preface of a later HTTP version has a target that is invalid here.
+    /// Returns the fault in the first line. HTTP/2's preface has a target that is invalid in HTTP/1.1.
     private func fault(
         ofTargetIn line: UnsafeRawBufferPointer, from start: Int
     ) -> FramingFault {
@@ -201,7 +201,7 @@ extension UInt8 {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether everything from `start` is allowed in a header's value. Without an early exit, the
+    /// Returns whether everything from `start` is allowed in a header's value. The loop has no early exit, so that the
     /// compiler can process many bytes at once.
     fileprivate func isText(from start: Int) -> Bool {
         var strange: UInt8 = 0
@@ -221,14 +221,12 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// The position of the byte's first occurrence.
     fileprivate func place(of byte: UInt8) -> Int? {
         guard let base = baseAddress, let found = memchr(base, Int32(byte), count)
         else { return nil }
         return UnsafeRawPointer(found) - base
     }
 
-    /// How often the byte occurs.
     fileprivate func count(of byte: UInt8) -> Int {
         var (rest, count) = (self, 0)
         while let place = rest.place(of: byte) {
@@ -238,7 +236,7 @@ extension UnsafeRawBufferPointer {
         return count
     }
 
-    /// Whether the bytes equal this text, ignoring case. Both must have the same length.
+    /// Returns whether the bytes equal this text, ignoring case. Both must have the same length.
     fileprivate func isSame(_ text: StaticString) -> Bool {
         for place in indices where self[place] | 0x20 != text.utf8Start[place] { return false }
         return true

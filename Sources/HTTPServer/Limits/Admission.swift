@@ -1,4 +1,5 @@
-/// A group of callers with its own queue and workers, so that a crowd in one room does not block the others.
+/// A group of callers with separate workers and a separate queue, so that many callers in one room do not block the
+/// other rooms.
 package enum Room: Sendable, CaseIterable {
     /// The room for callers with a key.
     case known
@@ -8,7 +9,7 @@ package enum Room: Sendable, CaseIterable {
     case strangers
 }
 
-/// The decision about a body, made when only the head of the request has arrived.
+/// The decision about a body, made when the request's head has arrived.
 package enum Admission: Sendable {
     /// The body is kept in the room's memory, up to the limit.
     case body(limit: Int, Room)
@@ -18,7 +19,7 @@ package enum Admission: Sendable {
     case asking(@Sendable () -> Admission)
 }
 
-/// Counts how much each holder has, and how much all holders have together.
+/// The amount that each holder has, and the total of all holders.
 struct Shares<Holder: Hashable> {
     private var each: [Holder: Int] = [:]
     private var total = 0
@@ -46,7 +47,8 @@ struct Shares<Holder: Hashable> {
 /// The number of connections from each address and each network.
 struct ConnectionShares {
     enum Standing { case fine, closed }
-    /// How many connections above an address's limit get an answer. Further ones are closed without one.
+    /// The number of connections above an address's limit that get an answer. Further connections are closed without
+    /// one.
     private static let headroom = 16
     private var addresses = Shares<ClientAddress>()
     private var networks = Shares<ClientNetwork>()
@@ -59,7 +61,7 @@ struct ConnectionShares {
         return .fine
     }
 
-    /// Whether the client has too many connections. A network may have twice as many as one address.
+    /// Returns whether the client has too many connections. A network may have twice as many as one address.
     func isExcess(_ client: ClientAddress, limit: Int) -> Bool {
         addresses.held(by: client) > limit || networks.held(by: client.network) > 2 * limit
     }

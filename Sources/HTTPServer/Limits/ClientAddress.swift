@@ -1,7 +1,7 @@
 import Glibc
 
-/// A client's address on the network. Of an IPv6 address, only the first 56 bits count, the size of
-/// an ordinary line, because clients can choose the other bits freely.
+/// A client's network address. Only the first 56 bits of an IPv6 address count, the size of an ordinary internet line,
+/// because clients can choose the other bits freely.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// The bytes in network order. An IPv4 address is stored as an IPv6 one.
     fileprivate let bytes: [UInt8]
@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a subscriber who has many lines and could switch between them.
+    /// The network of a subscriber who could switch between many internet lines.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }
@@ -99,7 +99,7 @@ package struct TrustedProxies: Sendable {
         var isOld: Bool { bits >= 96 && bytes.starts(with: ClientAddress.mapped) }
     }
     private let networks: [Network]
-    /// The headers in which proxies name their clients. A proxy must pass on neither of them as written by its client.
+    /// The headers in which proxies name their clients. A proxy must not pass on either header as its client wrote it.
     package static let headers: (forwardedFor: StaticString, forwarded: StaticString) = (
         "X-Forwarded-For", "Forwarded"
     )
@@ -139,7 +139,7 @@ package struct TrustedProxies: Sendable {
     }
 }
 
-/// How a request reached the server, aside from the server's own TLS.
+/// How a request reached the server, regardless of the server's own TLS.
 package enum RequestWay: Hashable, Sendable {
     /// Through a trusted proxy.
     case proxy
@@ -161,15 +161,15 @@ struct Origin: Sendable {
         isProxy = proxies.contains(peer)
     }
 
-    /// How a request arrived. A proxy names its client. A request from this machine without a named
-    /// client came from another program, even if a proxy runs on this machine.
+    /// Returns how a request arrived. A proxy names its client. A request from this machine without a named client came
+    /// from another program, even if a proxy runs on this machine.
     func way(isForwarded: Bool) -> RequestWay {
         if isProxy, isForwarded || !peer.isOnLoopback { return .proxy }
         return peer.isOnLoopback ? .thisMachine : .network
     }
 
-    /// The client behind the proxy, according to both headers. A proxy sets one of them and may
-    /// pass on the other as written by the client. If they disagree, neither is used.
+    /// Returns the client behind the proxy, according to both headers. A proxy sets one of them and may pass on the
+    /// other as written by the client. If they disagree, neither is used.
     func client(forwardedFor: [String], forwarded: [String]) -> ClientAddress {
         guard isProxy else { return peer }
         let stated = [Origin.entries(of: forwardedFor), Origin.hosts(in: forwarded)]
@@ -178,8 +178,8 @@ struct Origin: Sendable {
         return first
     }
 
-    /// The client in the last entry, which the proxy itself added. In a chain of proxies, each one names the one
-    /// before it.
+    /// Returns the client in the last entry, which the proxy itself added. In a chain of proxies, each one names the
+    /// one before it.
     private func client(last entries: [String]) -> ClientAddress {
         var client = peer
         for text in entries.reversed() {
@@ -190,13 +190,13 @@ struct Origin: Sendable {
         return client
     }
 
-    /// A header on several lines counts as a single list.
+    /// Joins the lines of a header into a single list.
     private static func entries(of values: [String]) -> [String] {
         values.flatMap { $0.split(separator: ",") }.map(String.init)
             .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// The `for` values of all elements in `Forwarded`; empty if an element has none.
+    /// Returns the `for` values of all elements in `Forwarded`; empty if an element has none.
     private static func hosts(in forwarded: [String]) -> [String] {
         entries(of: forwarded).map { element in
             element.split(separator: ";").lazy.map { $0.drop(while: \.isWhitespace) }

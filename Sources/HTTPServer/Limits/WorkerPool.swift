@@ -1,6 +1,6 @@
 import Threading
 
-/// Threads for work that would hold up other work, with a bounded queue.
+/// Threads with a bounded queue, for work that would delay other work.
 final class WorkerPool: Sendable {
     typealias Work = @Sendable () -> Void
 
@@ -34,7 +34,7 @@ final class WorkerPool: Sendable {
             return waiting[first].take()
         }
 
-        /// Whether the caller has to wake a worker.
+        /// Returns whether the caller has to wake a worker.
         mutating func claimWaking() -> Bool {
             guard count > 0 || !begun.isEmpty, idle > 0, !isWaking else { return false }
             isWaking = true

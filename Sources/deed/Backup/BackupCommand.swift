@@ -8,7 +8,7 @@ import Ledger
 import Postgres
 import PrivatePostgres
 
-/// Longer names come first, because the first match is used.
+/// Longer names come first, because the first match counts.
 let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
@@ -77,7 +77,7 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        // An upgrade begins with a backup, after the new release has been installed.
+        // An upgrade begins with a backup by the newly installed release.
         if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
@@ -100,7 +100,7 @@ extension Invocation {
             [
                 "--format=directory", "--jobs=\(jobs)", "--schema=deed", "--no-password",
                 "--snapshot=\(snapshot.name)", "--exclude-table-data=deed.instances",
-                // The kept states follow from the log, and are stored again after a restore.
+                // Kept states are derived from the log, and are stored again after a restore.
                 "--exclude-table-data=deed.kept_states",
                 "--file=\(draft)/dump",
             ])
@@ -137,13 +137,13 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
     )
 }
 
-/// A database in the form that PostgreSQL's programs need. The password is not passed in arguments.
+/// A database in the form that PostgreSQL's programs need. The arguments do not contain the password.
 struct Source {
     private let url: String
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // Only a password before the host is removed. Removing one elsewhere would leave an empty password.
+        // Removes only a password before the host. Removing another one would leave an empty password.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

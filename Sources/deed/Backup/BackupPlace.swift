@@ -13,8 +13,8 @@ struct BackupPlace {
 
     let path: String
 
-    /// Creates the folder if it is missing. Other users cannot enter it, because a backup shows what each customer
-    /// bought.
+    /// Opens the folder and creates it if it is missing. Other users cannot enter it, because a backup shows what each
+    /// customer bought.
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
@@ -25,7 +25,7 @@ struct BackupPlace {
         }
     }
 
-    /// Locks out other processes while this process writes.
+    /// Locks the folder while this process writes.
     func lock() throws(CommandEnd) -> FileLock {
         guard let lock = FileLock("\(path)/.lock") else {
             throw .fault("\(path)/.lock cannot be opened")
@@ -38,7 +38,7 @@ struct BackupPlace {
         return lock
     }
 
-    /// Creates a new folder under an unused name, and removes what killed processes have left.
+    /// Creates a new folder under an unused name, and removes the leftovers of killed processes.
     func begin() throws(CommandEnd) -> String {
         for name in names where name.hasPrefix(BackupPlace.unfinished) {
             try remove("\(path)/\(name)")
@@ -50,7 +50,7 @@ struct BackupPlace {
         return draft
     }
 
-    /// Gives a backup its final name once all of its files are on disk.
+    /// Gives a backup its final name. Its files must already be on disk.
     func finish(_ draft: String, at instant: Instant) throws(CommandEnd) -> String {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
@@ -69,8 +69,8 @@ struct BackupPlace {
         .sorted().map { "\(path)/\($0)" }
     }
 
-    /// Removes all but the newest `count` backups of this log. Leaves backups of other logs alone.
-    /// Returns the number of removed backups and the number that belong to other logs.
+    /// Removes all but the newest `count` backups of this log, and no backups of other logs. Returns the number of
+    /// removed backups and the number that belong to other logs.
     func keep(
         _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
     ) throws(CommandEnd) -> (removed: Int, others: Int) {
@@ -83,8 +83,8 @@ struct BackupPlace {
         return (old.count, all.count - own.count)
     }
 
-    /// Throws unless the newest backup belongs to this log. Without this check, an empty database
-    /// in place of a lost one would be backed up every night, and the loss would go unnoticed.
+    /// Throws unless the newest backup belongs to this log. Without this check, an empty database in place of a lost
+    /// one would be backed up every night, and the loss would go unnoticed.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
         guard let last = backups.last else { return }
         let advice =
@@ -124,7 +124,7 @@ struct BackupPlace {
         }
     }
 
-    /// The backup at this path. For a folder of backups, the newest one together with its predecessor.
+    /// Returns the backup at this path. For a folder of backups, returns the newest one and its predecessor.
     static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
         let path = absolutePath(path)
         if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }

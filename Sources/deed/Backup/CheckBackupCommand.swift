@@ -46,7 +46,7 @@ let checkBackupCommand = CommandSpec(
             + "events, their evidence and all rows are proven.")
 }
 
-/// A folder that PostgreSQL's user can enter. Also stops and removes trial databases that killed commands have left.
+/// Creates a folder that PostgreSQL's user can enter. Also stops and removes trial databases of killed commands.
 private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: scratch)) ?? []
     for name in names where name.hasPrefix("deed-trial.") {
@@ -60,12 +60,12 @@ private func trialFolder(in scratch: String) throws(CommandEnd) -> String {
     return try temporaryFolder("\(scratch)/deed-trial.\(getpid()).")
 }
 
-/// Stops a server that a killed command left running with this folder.
+/// Stops a server that a killed command left running in this folder.
 func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
         let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
-        // The system may have given this process ID to another process.
+        // The system may have reused this process ID.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd"))
             == place
     else { return }

@@ -10,7 +10,7 @@ import Ledger
 struct Manifest {
     private static let format: Int64 = 1
     static let name = "manifest.json"
-    /// Files that may be added to a backup after its completion.
+    /// Files that may be added to a complete backup.
     private static let later: Set<String> = [name, "tried.json"]
 
     struct File: Equatable {
@@ -84,8 +84,8 @@ struct Manifest {
         .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
     }
 
-    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file
-    /// with it. Nothing else in the backup may be used before this.
+    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file with it. No other file
+    /// of the backup may be used before this.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         try self.init(readIn: folder, keys)
         let found = try Manifest.files(in: folder)
@@ -131,7 +131,7 @@ struct Manifest {
         }
     }
 
-    /// Whether a log that ends at these marks can continue the backup's log.
+    /// Returns whether a log that ends at these marks can continue the backup's log.
     func isContinued(by later: [ShardMark]) -> Bool {
         marks.allSatisfy { mark in
             guard let end = later.first(where: { $0.shard == mark.shard }) else { return false }
@@ -152,7 +152,7 @@ struct Manifest {
     }
 }
 
-/// Reads a text file of any size. A manifest of many tables exceeds the limit for files that people write.
+/// Reads a text file of any size. A manifest of many tables exceeds the usual limit for files.
 private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
     try readStart(of: path, limit: 64 << 20)
 }

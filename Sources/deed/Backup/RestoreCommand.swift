@@ -68,7 +68,7 @@ let restoreCommand = CommandSpec(
     )
 }
 
-/// Removes what an interrupted restore has left.
+/// Removes the leftovers of an interrupted restore.
 private func clearHalfRestored(_ folder: String) throws(CommandEnd) {
     guard let users = FileLock("\(folder)/postgres.users"), users.tryExclusive() else {
         throw .refused(

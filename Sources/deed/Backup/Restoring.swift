@@ -8,9 +8,9 @@ import Postgres
 import PrivatePostgres
 import Threading
 
-/// Restores a backup into an empty database.
+/// The restore of a backup into an empty database.
 struct Restoring {
-    /// The table that is filled last. Until then, services do not accept the schema.
+    /// The table that is filled last. Services do not accept the schema before that.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
@@ -20,7 +20,7 @@ struct Restoring {
     /// Whether the schema must be migrated to this release.
     var isOlder: Bool { manifest.migration < Schema.needed }
 
-    /// Throws unless the backup is complete, comes from this installation, and is not newer than this
+    /// Reads the backup. Throws unless it is complete, comes from this installation, and is not newer than this
     /// release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
         let (folder, older) = try BackupPlace.newest(at: path)
@@ -160,7 +160,7 @@ struct Restoring {
         "grant deed_service to \"\(login.replacing("\"", with: "\"\""))\""
     }
 
-    /// Checks that each shard ends where the manifest says. The chain then vouches for everything before that end.
+    /// Checks that each shard ends where the manifest says. The chain then proves everything before that end.
     private func prove(_ database: Database) throws(CommandEnd) {
         let settings = database.connection(role: nil)
         let marks = try attempt { () throws(LedgerError) in try Auditor(settings).marks() }
@@ -205,7 +205,7 @@ struct Restoring {
                 sentence: "Shard \(shard.number) does not end where the backup's manifest says.")
         }
         // With a mark, the audit does not compare customers' rows with their events. That comparison would read
-        // everything a second time, and is left to `deed audit`.
+        // everything a second time, so `deed audit` makes it.
         let audit = try attempt { () throws(LedgerError) in
             try auditor.audit(shard, since: .start(of: shard), against: wanted)
         }
@@ -218,7 +218,7 @@ struct Restoring {
 
     /// The dump's table of contents, split into two lists.
     private struct Lists {
-        /// A folder in which only this user can write, so that other users cannot place links in it.
+        /// A folder that only this user can write, so that other users cannot place links in it.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

@@ -12,7 +12,7 @@ private let purchaseOfCustomer: [Option] = [
 
 private let blockCommand = CommandSpec(
     path: ["block"],
-    summary: "Blocks a purchase, which then gives nothing, whatever the store says.",
+    summary: "Blocks a purchase, so that it gives no access, regardless of the store.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:

@@ -36,7 +36,7 @@ private let showCustomerCommand = CommandSpec(
 }
 
 private let listEventsCommand = CommandSpec(
-    path: ["customer", "events"], summary: "Shows what happened to a customer, oldest first.",
+    path: ["customer", "events"], summary: "Shows a customer's events, oldest first.",
     positionals: [customerPositional],
     options: [
         .value("after", "VERSION", "only events after this version of the customer"),

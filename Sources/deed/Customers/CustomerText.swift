@@ -2,7 +2,7 @@ import Core
 import Service
 
 extension CustomerAnswer {
-    /// Everything about the customer, for a person at a terminal.
+    /// A description of the customer for a person at a terminal.
     var text: String {
         let stream = entitlements.stream
         let customer = view.customer
@@ -64,7 +64,7 @@ extension Purchase {
             newest.expires.map { "expires \($0.text)" },
             newest.revocation.map { "taken back at \($0.at.text)" },
             block.map { "blocked at \($0.since.text): \($0.reason)" },
-            // A reserved stream held the purchase before a customer claimed it. Such a stream is not a customer.
+            // Before a customer claimed the purchase, a reserved stream held it. Such a stream is not a customer.
             arrival.flatMap { $0.from.isReserved ? nil : $0.words },
             newest.environment != stream.environment ? "in the \(newest.environment)" : nil,
         ]
@@ -90,7 +90,7 @@ extension Interval {
 }
 
 extension Entitlement.Source {
-    /// The source that decides, in words.
+    /// The deciding source in words.
     fileprivate var words: String {
         switch self {
         case .purchase(let id): "by the purchase \(id)"

@@ -45,7 +45,7 @@ let eventsCommand = CommandSpec(
     }
 }
 
-/// Prints events page by page, up to the limit.
+/// A run that prints events page by page, up to the limit.
 private struct EventsCourse {
     private static let lookPause = 200
     private static let faultPause = 1000
@@ -61,7 +61,7 @@ private struct EventsCourse {
         self.isFollowing = isFollowing
     }
 
-    /// Returns the position after the last event.
+    /// Prints the events and returns the position after the last one.
     mutating func run(
         _ feed: FeedReader, _ show: (FeedItem) -> Void
     ) throws(CommandEnd) -> FeedCursor {
@@ -87,7 +87,7 @@ private struct EventsCourse {
         }
     }
 
-    /// The next page; `nil` if `--follow` has to try again later.
+    /// Returns the next page, or `nil` if `--follow` has to try again later.
     private mutating func page(of feed: FeedReader) throws(CommandEnd) -> FeedPage? {
         do throws(FeedError) {
             return try feed.page(question)

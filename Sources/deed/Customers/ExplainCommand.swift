@@ -5,7 +5,7 @@ import Service
 
 let explainCustomerCommand = CommandSpec(
     path: ["customer", "explain"],
-    summary: "Explains why a customer may use something, or why not.",
+    summary: "Explains why a customer has access to an entitlement, or why not.",
     positionals: [customerPositional],
     options: [
         .value("entitlement", "ID", "the entitlement to explain", isRequired: true),

@@ -91,7 +91,7 @@ extension Invocation {
 }
 
 extension FindAnswer {
-    /// One line for each app whose store was queried, followed by one for each match.
+    /// Returns a line for each app whose store was queried, followed by one for each match.
     fileprivate func text(of project: ProjectID) -> String {
         var lines = (told ?? []).map { $0.line(about: words.text) }
         if let told, told.isEmpty {

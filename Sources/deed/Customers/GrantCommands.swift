@@ -3,7 +3,7 @@ import Commands
 import Core
 import Service
 
-/// Longer names come first, because the first match is used.
+/// Longer names come first, because the first match counts.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
 /// The flags for an admin's reason and ticket.
@@ -125,7 +125,7 @@ extension Invocation {
         return end
     }
 
-    /// The ticket, checked by the rules for new names.
+    /// Returns the ticket, checked by the rules for new names.
     func ticket() throws(CommandEnd) -> Ticket? {
         guard let text = self["ticket"] else { return nil }
         do {

@@ -46,7 +46,7 @@ private let closeOrderCommand = CommandSpec(
         .value("order", "ID", "the order's id", isRequired: true),
         .value(
             "because", "CAUSE",
-            "cancelled, or settled if support gave the customer what was ordered",
+            "cancelled, or settled if support delivered the order to the customer",
             isRequired: true),
     ] + reasons + [.environment, .idempotencyKey, .project] + Option.database,
     example:

@@ -15,7 +15,7 @@ extension Option {
 }
 
 extension Invocation {
-    /// The terms of a command that concerns the given number of customers.
+    /// Returns the terms of a command that concerns the given number of customers.
     func terms(concerning customers: ClosedRange<Int> = 1...1) throws(CommandEnd) -> Terms {
         guard let text = self["if-version"] else { return Terms(isRehearsal: has("dry-run")) }
         let versions = text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -57,7 +57,7 @@ extension RehearsalAnswer {
 }
 
 extension RehearsalAnswer.Side {
-    /// The changes found by a rehearsal, for a person at a terminal.
+    /// Returns a rehearsal's changes for a person at a terminal.
     fileprivate func text(withEnvironment isTold: Bool) -> String {
         var lines: [String] = []
         let (old, new) = (before.entitlements.all, after.entitlements.all)

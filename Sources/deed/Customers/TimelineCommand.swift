@@ -36,7 +36,7 @@ let timelineCommand = CommandSpec(
     }
 }
 
-/// The terminal's width, limited to the range of `--width`; 80 if the width is unknown.
+/// Returns the terminal's width, limited to the range of `--width`, or 80 if the width is unknown.
 private func terminalWidth() -> Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -55,7 +55,7 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // Minutes of activity that ended long ago would fill just one column.
+        // A few minutes of activity long ago would fill just one column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
@@ -84,7 +84,7 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Whether this time remains visible in a drawing that includes the moment.
+        /// Returns whether this time remains visible in a drawing that includes the moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -93,7 +93,7 @@ struct TimelineSpan {
 
     var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
 
-    /// The instant to the day, the minute or the second, depending on the length of the drawing.
+    /// Returns the instant to the day, the minute or the second, depending on the length of the drawing.
     func text(of instant: Instant) -> String {
         if isOfDays { return String(instant.text.prefix(10)) }
         let isOfSeconds = Life(from: start, to: end).length <= 600_000
@@ -101,7 +101,7 @@ struct TimelineSpan {
     }
 }
 
-/// Bars in a grid of columns. Each column represents a stretch of time.
+/// Bars in a grid. Each column represents a stretch of time.
 struct TimelineDrawing {
     let rows: [TimelineRow]
     let span: TimelineSpan
@@ -131,7 +131,7 @@ struct TimelineDrawing {
         return String(line.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// The column for an instant, which may lie outside the drawing.
+    /// Returns the column for an instant, which may lie outside the drawing.
     private func column(of instant: Instant) -> Int {
         let offset = Double(instant.milliseconds) - Double(span.start.milliseconds)
         let place = (offset / length * Double(columns)).rounded(.down)
@@ -181,7 +181,7 @@ struct TimelineDrawing {
 
     private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
         let first = max(column(of: bar.interval.start), 0)
-        // Even the shortest bar is one column wide.
+        // The shortest bar is one column wide.
         let last = bar.interval.end.map { end in
             max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
         }

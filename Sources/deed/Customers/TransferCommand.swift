@@ -43,7 +43,7 @@ extension Invocation {
         return purchase
     }
 
-    /// The new holder; `nil` to undo a move.
+    /// Returns the new holder, or `nil` to undo a move.
     fileprivate func receiver() throws(CommandEnd) -> CustomerID? {
         let receiver: CustomerID? = try id("to")
         if (receiver == nil) != has("undo") { throw usage("give either --to or --undo") }

@@ -8,7 +8,7 @@ import StoreAccess
 import Wording
 
 extension HealthCheck {
-    /// The checks that the service makes as well.
+    /// The checks that the service also makes.
     static let ofProjects = ProjectCheck.all.map { check in
         HealthCheck(check.code, check.subject, check.isWrong ? .wrong : .warning, needs: .schema) {
             patient in
@@ -23,7 +23,7 @@ extension HealthCheck {
 }
 
 extension Patient {
-    /// The parts of each readable project that the checks examine.
+    /// The parts of each readable project that checks examine.
     var sights: [ProjectSight] {
         guard let live else { return [] }
         let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))
@@ -32,8 +32,8 @@ extension Patient {
         }
     }
 
-    /// The finding with commands that are ready to paste. Deed's own commands include this call's
-    /// flags that locate the installation.
+    /// Returns the finding with commands that are ready to paste. Deed's own commands include this call's flags for the
+    /// installation's location.
     func addressed(_ finding: Finding) -> Finding {
         var finding = finding
         finding.commands = finding.commands.map { command in
@@ -45,7 +45,7 @@ extension Patient {
         return finding
     }
 
-    /// Reports that a regular task of the operator is overdue. A new installation gets no such report.
+    /// Returns a finding if a regular task of the operator is overdue. A new installation has no such finding.
     func lateness(_ what: String, _ participle: String) -> [Finding] {
         guard let chore = Chore.all.first(where: { $0.what == what }), !isForTests else {
             return []

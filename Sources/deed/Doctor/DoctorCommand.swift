@@ -37,7 +37,7 @@ extension Invocation {
     }
 }
 
-/// What the checks found.
+/// The result of the checks.
 struct Verdict {
     private struct Line {
         let check: HealthCheck
@@ -66,7 +66,7 @@ struct Verdict {
         patient.leave()
     }
 
-    /// Makes the harmless repairs. Returns whether any were made.
+    /// Makes the harmless repairs, and returns whether there were any.
     mutating func fix() throws(CommandEnd) -> Bool {
         for line in lines {
             for finding in line.findings {
@@ -97,8 +97,8 @@ struct Verdict {
         count(.wrong) == 0 ? nil : .refused(code: "not_in_order", sentence: sentence)
     }
 
-    /// The findings that require a person to act. `--json` lists every check. If the command fails,
-    /// its error contains the summary.
+    /// The findings that require a person to act. `--json` lists every check. The error of a failed command contains
+    /// the summary.
     var text: String {
         let found = lines.flatMap { line in
             line.findings.map { finding -> String in

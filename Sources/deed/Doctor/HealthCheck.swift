@@ -1,14 +1,14 @@
 import Commands
 
-/// Checks one thing that an installation depends on. To add a check, define it in one of the check files and list it in
-/// `all`.
+/// A check of something that an installation depends on. To add a check, define it in one of the check files and list
+/// it in `all`.
 struct HealthCheck: Sendable {
     /// A stable code for programs and for `--only`.
     let code: String
-    /// What is being checked.
+    /// The part that the check examines.
     let subject: String
     let level: Finding.Level
-    /// The stage that a set-up must have reached before the check makes sense.
+    /// The stage that a set-up must reach before the check makes sense.
     let needs: Stage
     let find: @Sendable (Patient) throws(CommandEnd) -> [Finding]
 
@@ -23,7 +23,7 @@ struct HealthCheck: Sendable {
         self.find = find
     }
 
-    /// A check with at most one finding.
+    /// Returns a check with at most one finding.
     static func one(
         _ code: String, _ subject: String, _ level: Finding.Level, needs: Stage = .machine,
         find: @escaping @Sendable (Patient) throws(CommandEnd) -> Finding?
@@ -48,9 +48,9 @@ struct Finding {
     let sentence: String
     /// What to do, in words.
     let remedy: String
-    /// The exact commands for the remedy; empty if no commands help.
+    /// The exact commands for the remedy, if commands help.
     var commands: [Advice] = []
-    /// Makes the repair; `nil` if the repair is not harmless.
+    /// The repair; `nil` if it is not harmless.
     var fix: (() throws(CommandEnd) -> Void)?
 }
 

@@ -63,7 +63,7 @@ extension HealthCheck {
             _ = try file.key(making: false)
             return nil
         } catch {
-            // Other errors are reported by other checks.
+            // Other checks report other errors.
             guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
             else { return nil }
             return Finding(

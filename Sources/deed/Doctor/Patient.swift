@@ -9,7 +9,7 @@ import PrivatePostgres
 import Service
 import StoreAccess
 
-/// An installation as the checks see it. Expensive information is looked up only once, when a check first needs it.
+/// The installation that the checks examine. Expensive information is looked up once, when a check first needs it.
 final class Patient {
     let invocation: Invocation
     let settings: Settings
@@ -117,7 +117,7 @@ final class Patient {
         return (try? view.hasSealed()) ?? false
     }
 
-    /// Why a check that needs this stage cannot run; `nil` if it can.
+    /// Returns why a check that needs this stage cannot run, or `nil` if it can.
     func obstacle(before stage: HealthCheck.Stage) -> String? {
         if stage >= .server, case .failure(let end) = server { return end.sentence }
         if stage < .schema { return nil }

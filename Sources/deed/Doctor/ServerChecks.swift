@@ -162,7 +162,7 @@ extension HealthCheck {
         if age < 1_000_000_000 { return nil }
         return Finding(
             sentence:
-                "The oldest transaction is \(age) transactions old; at two thousand million, the server refuses writes.",
+                "The oldest transaction is \(age) transactions old; at two billion, the server refuses writes.",
             remedy: "Vacuum every database of the server.",
             commands: [.shell("vacuumdb --all --freeze")])
     }
@@ -171,7 +171,7 @@ extension HealthCheck {
         "clock_apart", "whether this machine's clock agrees with PostgreSQL's", .wrong,
         needs: .server
     ) { patient throws(CommandEnd) in
-        // The time is read again, because other checks may have taken a while.
+        // Reads the time again, because other checks may have taken a while.
         let database = try patient.database.get()
         let begin = systemClock().milliseconds
         let shown = try attempt { () throws(LedgerError) in

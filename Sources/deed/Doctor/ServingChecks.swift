@@ -12,7 +12,7 @@ extension HealthCheck {
         if !patient.projects.isEmpty { return nil }
         return Finding(
             sentence: "There is no project yet, so no call can succeed.",
-            remedy: "Make one.", commands: [.shell("deed project create default")])
+            remedy: "Create one.", commands: [.shell("deed project create default")])
     }
 
     static let projectUnreadable = HealthCheck(
@@ -57,7 +57,7 @@ extension HealthCheck {
     }
 
     static let versions = one(
-        "versions_differ", "whether all instances run one version", .warning, needs: .schema
+        "versions_differ", "whether all instances run the same version", .warning, needs: .schema
     ) { patient throws(CommandEnd) in
         let alive = patient.instances.filter(\.isAlive).compactMap { InstanceWords($0) }
         let versions = Set(alive.map(\.version)).union(alive.isEmpty ? [] : [Build.version])

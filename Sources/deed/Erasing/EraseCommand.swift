@@ -7,7 +7,7 @@ import Service
 
 let erasureCommands = [exportCommand, eraseCommand, erasedCommand]
 
-/// A size limit with ample room: ten thousand erasures take up a few megabytes.
+/// An ample size limit: ten thousand erasures take up a few megabytes.
 private let listLimit = 64 << 20
 
 private let eraseCommand = CommandSpec(
@@ -104,7 +104,7 @@ private let erasedCommand = CommandSpec(
             throw .refused(
                 code: "erasure_unfinished",
                 sentence:
-                    "Something is left; a running service removes it within seconds. Check again later."
+                    "Some data is left; a running service removes it within seconds. Check again later."
             )
         }
     }
@@ -120,8 +120,8 @@ extension Invocation {
             treatment: treatment, intent: self["intent"])
     }
 
-    /// Erases the customers in order. After an interruption, starts again from the beginning: customers
-    /// who are already erased are skipped, and customers who have come back since are erased again.
+    /// Erases the customers in order. After an interruption, starts from the beginning: skips customers who are already
+    /// erased, and erases again those who have come back since.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).map(String.init)

@@ -5,7 +5,7 @@ import JSON
 import Service
 import Wording
 
-/// Erases many customers and reports the result for each.
+/// The erasure of many customers, with a result for each.
 struct ErasureCourse {
     private let erasures: Erasures
     private let useCases: UseCases
@@ -22,7 +22,7 @@ struct ErasureCourse {
         self.isJSON = isJSON
     }
 
-    /// Prints a line for each customer, and continues with the next one if a customer cannot be erased.
+    /// Erases the customers and prints a line for each. Continues with the next one if a customer cannot be erased.
     mutating func erase(_ request: ErasureRequest, by sender: Sender) throws(CommandEnd) {
         let line = Line(request)
         do throws(CommandError) {
@@ -52,7 +52,7 @@ struct ErasureCourse {
         }
     }
 
-    /// The outcome if the erasure need not be repeated.
+    /// Returns the outcome if the erasure need not be repeated.
     private mutating func settled(_ listed: ListedErasure) throws(CommandError) -> String? {
         let request = listed.request
         let project = try rethrowing(
@@ -101,7 +101,7 @@ struct ErasureCourse {
         printText(isJSON ? json.text : "\(line.text)   \(outcome)".withVisibleControls)
     }
 
-    /// Empties the remaining contents, including those from an earlier run that was killed.
+    /// Empties the remaining contents, including those of an earlier run that was killed.
     func end() throws(CommandEnd) {
         if isDryRun {
             if !isJSON { printText("Nothing was done; to erase, add: --yes") }
@@ -143,7 +143,7 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that wait for a customer, by the marks that their erasure left. Read only once.
+/// Purchases in a restored log that wait for a customer, by the marks that their erasure left. They are read only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID

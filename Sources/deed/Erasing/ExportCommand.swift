@@ -34,7 +34,7 @@ private final class Page {
 }
 
 extension Invocation {
-    /// The customer, for a command about both environments.
+    /// Returns the customer, for a command about both environments.
     func customerOfBoth() throws(CommandEnd) -> Core.Stream {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("name the customer once: as an argument or with --customer")

@@ -18,7 +18,7 @@ struct ListedErasure {
             let reason = json["reason"]?.string.flatMap({ try? Reason($0) }),
             let treatment = json["purchases"]?.string.flatMap(PurchaseTreatment.init(rawValue:)),
             let marks = json["marks"]?.array?.map({ $0.string.flatMap { PurchaseMark($0) } }),
-            // If a mark were missing, forgotten purchases would come back.
+            // Forgotten purchases would come back if a mark were missing.
             !marks.contains(nil), json["forgotten"]?.integer == Int64(marks.count)
         else { return nil }
         let ticket = json["ticket"]?.string.map { try? Ticket($0) }
@@ -31,12 +31,12 @@ struct ListedErasure {
             treatment: treatment, intent: nil, lost: marks.compactMap(\.self))
     }
 
-    /// Whether the recorded event is this erasure itself.
+    /// Returns whether the recorded event is this erasure itself.
     func isSame(_ recorded: RecordedEvent) -> Bool {
         "\(recorded.position)" == position && recorded.recordedAt == erasedAt
     }
 
-    /// Whether the recorded event repeats this erasure.
+    /// Returns whether the recorded event repeats this erasure.
     func isRepeated(_ recorded: RecordedEvent) -> Bool { recorded.cause == "key:\(key)" }
 
     /// An idempotency key that stays the same across attempts.

@@ -6,7 +6,7 @@ import Foundation
 /// Reads evidence from a file and removes the byte order mark and the line breaks that editors and shells add. Binary
 /// evidence stays unchanged.
 func readEvidence(_ path: String) throws(CommandEnd) -> [UInt8] {
-    // Reads up to twice the limit, because line breaks do not count as evidence.
+    // Reads up to twice the limit, because line breaks are not part of the evidence.
     let bytes = try readStart(of: path, limit: 2 * RawEvidence.byteLimit)
     let isBinary = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
     return isBinary ? bytes : bare(bytes)
@@ -18,7 +18,7 @@ private func bare(_ bytes: [UInt8]) -> [UInt8] {
     return text
 }
 
-/// The text in UTF-8, without a byte order mark. Some shells always write text as UTF-16.
+/// Returns the text in UTF-8 without a byte order mark. Some shells always write UTF-16.
 func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {

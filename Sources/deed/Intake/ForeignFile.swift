@@ -1,12 +1,12 @@
 import Foundation
 import JSON
 
-/// The forms in which stores provide evidence.
+/// A description of the evidence that stores provide.
 let evidenceKinds =
     "Evidence is an app's receipt (the file, or its base64), a signed transaction (three parts joined by "
     + "dots), a notification with signedPayload, or a reply from verifyReceipt."
 
-/// The kind of a file that is not evidence, such as "a PNG picture"; `nil` if unknown.
+/// Returns the kind of a file that is not evidence, such as "a PNG picture", or `nil` if unknown.
 func foreignKind(of bytes: [UInt8]) -> String? {
     if bytes.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) { return "empty" }
     if let kind = beginnings.first(where: { bytes.starts(with: $0.bytes) }) { return kind.name }

@@ -55,9 +55,9 @@ private enum IntakeChange: String, CaseIterable {
 
     var summary: String {
         switch self {
-        case .retry: "Judges queued evidence now, even if it was refused or ended by hand."
-        case .settle: "Ends queued evidence that was settled in another way."
-        case .drop: "Ends queued evidence that should have no effect."
+        case .retry: "Judges queued evidence now, even if it was refused, settled or dropped."
+        case .settle: "Marks queued evidence as settled in another way."
+        case .drop: "Marks queued evidence as having no effect."
         }
     }
 
@@ -94,7 +94,7 @@ extension Invocation {
         try id(positional(0) ?? "", named: "the item's id")
     }
 
-    /// The state given by the flag; `nil` for all states.
+    /// Returns the state given by the flag, or `nil` for all states.
     fileprivate func intakeState() throws(CommandEnd) -> IntakeItem.State.Word? {
         guard let text = self["state"] else { return .waiting }
         if text == "all" { return nil }

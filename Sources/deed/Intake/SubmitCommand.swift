@@ -47,7 +47,7 @@ let submitCommand = CommandSpec(
 extension Invocation {
     private static let fileLimit = 100
 
-    /// The request, and a name for each piece of its evidence.
+    /// Returns the request, and a name for each piece of its evidence.
     fileprivate func submissionRequest() throws(CommandEnd) -> (SubmissionRequest, [String]) {
         let files = allPositionals
         let token = try tokenEvidence()
@@ -62,11 +62,11 @@ extension Invocation {
         if let token { pieces.append(token) }
         let request = SubmissionRequest(
             pieces, isRestore: has("restore"), order: try id("order"), only: nil)
-        // The token itself should stay confidential.
+        // The token itself is confidential.
         return (request, files + (token == nil ? [] : ["the token"]))
     }
 
-    /// A purchase token with the app's package name and the product.
+    /// Returns a purchase token with the app's package name and the product.
     private func tokenEvidence() throws(CommandEnd) -> RawEvidence? {
         let flags = ["package": "package", "token": "google-token", "product": "product"]
         guard let given = self["google-token"] else {
@@ -85,7 +85,7 @@ extension Invocation {
                     continue
                 }
                 if let mistake = member.mistake(text) {
-                    // The full stop is removed because a hint follows.
+                    // Removes the full stop, because a hint follows.
                     let words = mistake.hasSuffix(".") ? String(mistake.dropLast()) : mistake
                     throw usage("--\(flag) \(words)")
                 }
@@ -141,7 +141,7 @@ extension SubmittedItem {
 }
 
 extension SubmissionAnswer {
-    /// One line for each file and each purchase.
+    /// Returns a line for each file and each purchase.
     fileprivate func text(of files: [String]) -> String {
         items.map { $0.line(of: files[$0.index]) }.joined(separator: "\n")
     }

@@ -8,7 +8,7 @@ import JSON
 
 let verifyCommand = CommandSpec(
     path: ["verify"],
-    summary: "Shows what evidence states and whether to believe it, without a database or network.",
+    summary: "Shows what evidence states and whether it is genuine, without a database or network.",
     positionals: [Positional(name: "FILE", help: "a receipt, a signed transaction, …")],
     options: [
         .value("bundle-id", "ID", "the app that the evidence must be for"),
@@ -34,7 +34,7 @@ let verifyCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Examines the file, of which it reads at most as many bytes as evidence can have.
+    /// Examines the file. Reads at most as many bytes as evidence can have.
     func examination() throws(CommandEnd) -> Examination {
         var question = EvidenceQuestion(now: try instant("at") ?? systemClock())
         question.bundleID = try id("bundle-id")
@@ -51,7 +51,7 @@ extension Invocation {
     }
 }
 
-/// The first `limit` bytes of a file.
+/// Returns the first `limit` bytes of a file.
 func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     guard let file = fopen(path, "r") else {
         throw .fault("\(path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -93,7 +93,7 @@ func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
             throw .fault("\(path) holds no certificate in PEM or DER")
         }
     }
-    // Without this check, every purchase would be refused later, with no hint at the cause.
+    // Without this check, Deed would later refuse every purchase and give no hint of the cause.
     if roots.isEmpty {
         throw .fault(
             "\(folder) holds no certificate; put the roots there as .pem, .crt, .cer or .der")

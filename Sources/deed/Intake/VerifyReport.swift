@@ -95,7 +95,7 @@ struct VerifyReport {
         return [first, second, third]
     }
 
-    /// The text with its control characters made visible. Evidence may come from strangers, so its control characters
+    /// Returns the text with visible control characters. Evidence may come from strangers, whose control characters
     /// must not reach a terminal.
     private func visible(_ text: String) -> String {
         String(

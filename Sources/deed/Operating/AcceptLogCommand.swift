@@ -59,8 +59,8 @@ let acceptLogCommand = CommandSpec(
 }
 
 extension Database {
-    /// Why the database must not be used, according to what this machine has seen of the log. Also
-    /// says whether the machine has seen anything of it.
+    /// Returns why this machine's memory of the log forbids the use of the database, and whether the machine remembers
+    /// the log.
     func impediment() throws(CommandEnd) -> (Impediment?, isRemembered: Bool) {
         let ledger = Ledger(modestSettings(clock: systemClock), log: .silent, metrics: Metrics())
         defer { ledger.close() }
@@ -82,13 +82,13 @@ extension Invocation {
     ) throws(CommandEnd) -> AcceptedLog {
         var settings = database.modestSettings(
             clock: try clock(over: database, onlyReads: false))
-        // Starts without any memory of the log, because this command abandons what was seen.
+        // Starts without a memory of the log, because this command abandons what was seen.
         settings.memory = .none
         let live = Live(
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // The log counts as accepted only once the acceptance has been recorded.
+        // The log counts as accepted only after the acceptance is recorded.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

@@ -19,7 +19,7 @@ let auditCommand = CommandSpec(
             "also verify all stored evidence again, and check that no event lacks its evidence"),
         .flag("projections", "also compare every derived row with the log"),
         .value("sample", "COUNT", "with --projections: compare only about this many customers"),
-        .value("against", "FILE", "check that the log still holds what this checkpoint says"),
+        .value("against", "FILE", "check that the log still has what this checkpoint covers"),
         .flag("since-mark", "read only the events added since the last clean audit with this flag"),
         .flag(
             "quarantine",
@@ -60,20 +60,20 @@ let auditCommand = CommandSpec(
     }
 }
 
-/// What an audit has found so far.
+/// The findings of an audit.
 private struct AuditReport {
     private(set) var quarantined: [QuarantinedEvent]?
     private var schema: [SchemaDifference] = []
     private var events: Int64 = 0
     private var log = AuditFindings()
-    /// The number of events beyond their shard's head.
+    /// The number of events after their shard's head.
     private var beyond = 0
     private var marks: [ShardMark] = []
     private var since: Checkpoint?
     private var evidence: EvidenceAudit?
     private var projections: ProjectionAudit?
 
-    /// Whether an interrupted audit has anything to report.
+    /// Whether an interrupted audit has findings to report.
     var hasNews: Bool {
         quarantined?.isEmpty == false || !schema.isEmpty || !log.isEmpty
     }
@@ -295,7 +295,7 @@ extension EvidenceAuditPort {
     }
 }
 
-/// Calls the ledger's auditor. A failure ends the command with the error.
+/// Calls the ledger's auditor. A failure ends the command.
 func attempt<Answer: ~Copyable>(
     _ body: () throws(LedgerError) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -312,7 +312,7 @@ func attempt<Answer: ~Copyable>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// The mark of the last clean audit; `nil` without such an audit, or if everything is to be read.
+    /// Returns the mark of the last clean audit, or `nil` without such an audit or if everything is to be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {

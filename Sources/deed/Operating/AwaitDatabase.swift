@@ -16,8 +16,8 @@ extension Database {
     private static let pauseMilliseconds = 500
     private static let pausesBetweenWords = 20
 
-    /// Waits until the database is reachable, and logs the wait. Returns `false` if the program is asked to
-    /// stop in the meantime. Does not wait for a private database, because the command that needs it starts it.
+    /// Waits until the database is reachable, and logs the wait. Returns `false` if the program is told to stop. Does
+    /// not wait for a private database, because the command that needs it starts it.
     func awaitServer(log: Log) -> Bool {
         if isPrivate { return true }
         var pauses = 0

@@ -4,8 +4,8 @@ import Crypto
 import JSON
 import Ledger
 
-/// The ends of all shards at an instant, signed with the installation's key. Write access to the
-/// database alone is not enough to forge a checkpoint.
+/// The ends of all shards at an instant, signed with the installation's key. Forging a checkpoint takes more than write
+/// access to the database.
 struct Checkpoint {
     private static let format: Int64 = 1
 
@@ -19,7 +19,7 @@ struct Checkpoint {
 
     subscript(shard: Shard) -> ShardMark? { marks.first { $0.shard == shard } }
 
-    /// Reads a checkpoint from its text. One of the keys must have signed it.
+    /// Parses a checkpoint, which one of the keys must have signed.
     init(_ text: String, from name: String, _ keys: [SecretKey]) throws(CommandEnd) {
         func damaged(_ reason: String) -> CommandEnd {
             .refused(code: "checkpoint_invalid", sentence: "\(name) \(reason)")

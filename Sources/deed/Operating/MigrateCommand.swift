@@ -132,7 +132,7 @@ extension Invocation {
 }
 
 extension Database {
-    /// Throws if an instance is running that could no longer write once the log has this release's format.
+    /// Throws if an instance is running that could not write a log in this release's format.
     fileprivate func requireNewInstances() throws(CommandEnd) {
         var view = OperatorsView(connection(role: nil))
         let instances = try attempt { () throws(LedgerError) in try view.instances() }
@@ -170,7 +170,7 @@ extension SchemaDifference {
 }
 
 extension Schema {
-    /// Lets the login act as the service, and closes the database to logins that have no grant in it.
+    /// Lets the login act as the service, and closes the database to logins without a grant in it.
     fileprivate mutating func serve(_ login: String) throws(CommandEnd) {
         do throws(LedgerError) {
             try close(to: login)

@@ -8,7 +8,7 @@ import Ledger
 import Service
 import Threading
 
-/// Longer names come first, because the first match is used.
+/// Longer names come first, because the first match counts.
 let reconcileCommands = [
     listReconciliationsCommand, showReconciliationCommand, reconcileCommand,
 ]
@@ -18,7 +18,7 @@ private let reconcileCommand = CommandSpec(
     summary: "Compares a project with the clock, the stores and the log, and adds what is missing.",
     options: [
         .value("only", "STEPS", "only these steps, separated by commas: \(ReconcileStep.list)"),
-        .flag("dry-run", "only report: change nothing and record nothing"),
+        .flag("dry-run", "only report; change and record nothing"),
         .value("now", "INSTANT", "as of this instant, no later than the database's current time"),
         .flag(
             "full",
@@ -49,7 +49,7 @@ private let reconcileCommand = CommandSpec(
         let clock = try invocation.clock(over: database, for: wish)
         var settings = database.modestSettings(clock: clock)
         (settings.lookups, settings.committers) = (wish.parallel, wish.parallel)
-        // Batches can be large, because no client waits for these committers.
+        // Batches can be large, because clients do not wait for these committers.
         settings.backgroundBatch = 500
         let live = Live(
             settings,
@@ -191,8 +191,8 @@ extension Invocation {
         return instant
     }
 
-    /// The database's clock, or a clock that is fixed at an instant in the past. With a test clock, the instant may be
-    /// in the future.
+    /// Returns the database's clock, or a clock that is fixed at an instant in the past. With a test clock, the instant
+    /// may be in the future.
     fileprivate func clock(
         over database: Database, for wish: ReconcileWish
     ) throws(CommandEnd) -> Clock {

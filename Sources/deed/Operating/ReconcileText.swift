@@ -4,7 +4,6 @@ import JSON
 import Service
 
 extension ReconciliationFinished {
-    /// A run as JSON.
     func json(of wish: ReconcileWish) -> JSON {
         var object = JSONObject()
         object.append(
@@ -15,7 +14,7 @@ extension ReconciliationFinished {
         return .object(object)
     }
 
-    /// A run in words that an operator can pass on.
+    /// Returns a run in words that an operator can pass on.
     func text(of wish: ReconcileWish) -> String {
         let head =
             wish.isRehearsal
@@ -38,7 +37,7 @@ extension ReconciliationFinished {
         return "\(state) It took \(seconds) s."
     }
 
-    /// What to do if a run has found problems.
+    /// Returns the advice after a run that has found problems.
     func advice(of wish: ReconcileWish) -> String {
         if !errors.isEmpty { return "A step failed; remove the cause and reconcile again." }
         if (steps[.chain]?.found ?? 0) > 0 {
@@ -64,7 +63,7 @@ extension Reconciliation {
 }
 
 extension ReconcileStep {
-    /// The result of a step as a sentence.
+    /// Returns the result of a step as a sentence.
     fileprivate func sentence(_ counts: StepCounts) -> String {
         switch self {
         case .boundaries:

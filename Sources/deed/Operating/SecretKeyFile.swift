@@ -18,12 +18,12 @@ struct SecretKeyFile: Sendable {
     /// The next key during a rotation.
     private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
 
-    /// The key, followed by earlier keys that may have sealed or signed stored data.
+    /// Returns the key, followed by earlier keys that may have sealed or signed stored data.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// The earlier keys, each in a separate file. Only they can verify what they signed.
+    /// Returns the earlier keys, each from a separate file. Only they can verify their signatures.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -35,7 +35,7 @@ struct SecretKeyFile: Sendable {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             let old = "\(parts.last ?? "").old"
-            // Before keys had names, only one old key could exist.
+            // Before keys had names, there could be only one old key.
             if name == old || name.hasPrefix("\(old).") { names.append(name) }
         }
         var keys: [SecretKey] = []
@@ -45,8 +45,8 @@ struct SecretKeyFile: Sendable {
         return keys
     }
 
-    /// Replaces the key with a new one once `reseal` has sealed everything with the new one. If the
-    /// process dies in between, the key files can still open everything, and the next call continues.
+    /// Replaces the key with a new one after `reseal` has sealed everything with the new one. If the process dies
+    /// meanwhile, the key files can still open everything, and the next call continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
@@ -67,7 +67,7 @@ struct SecretKeyFile: Sendable {
         syncFolder(of: path)
     }
 
-    /// The key. A missing key is created, unless something was signed with it before.
+    /// Returns the key. Creates a missing key if `making` is true.
     func key(making: Bool) throws(CommandEnd) -> SecretKey {
         if let key = try read() { return key }
         if !making {
@@ -80,7 +80,7 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// The key; `nil` if it was never created.
+    /// Returns the key, or `nil` if it was never created.
     private func read() throws(CommandEnd) -> SecretKey? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0, errno == ENOENT { return nil }
@@ -105,8 +105,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Ends the program if the key exists but the service's user may not read it. Otherwise, only
-    /// the first attempt to open credentials would reveal this.
+    /// Throws if the key exists but the service's user may not read it. Otherwise, only the first attempt to open
+    /// credentials would reveal this.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw unreadable(by: user)
@@ -119,13 +119,13 @@ struct SecretKeyFile: Sendable {
                 + "and let that user enter the file's folder")
     }
 
-    /// A file's owner; `nil` if the file is missing or belongs to root.
+    /// Returns a file's owner, or `nil` if the file is missing or belongs to root.
     private func owner(of path: String) -> ServiceUser? {
         var found = stat()
         return stat(path, &found) == 0 && found.st_uid != 0 ? ServiceUser(id: found.st_uid) : nil
     }
 
-    /// Creates the complete file in a single step, so that two processes end up with the same key.
+    /// Creates the complete file in one step, so that two processes get the same key.
     private func make() throws(CommandEnd) {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
@@ -158,12 +158,12 @@ extension Option {
 }
 
 extension Invocation {
-    /// The installation's key. It is created if `making` is true. Checking signatures requires an existing key.
+    /// Returns the installation's key. Creates it if `making` is true. Verifying signatures requires an existing key.
     func secretKey(making: Bool) throws(CommandEnd) -> SecretKey {
         try secretKeyFile.key(making: making)
     }
 
-    /// The key for signing. A missing key is created, unless sealed data shows that a key existed and was lost.
+    /// Returns the key for signing. Creates a missing key, unless sealed data shows that a key existed and was lost.
     func signingKey() throws(CommandEnd) -> SecretKey {
         if fileExists(secretKeyFile.path) { return try secretKey(making: false) }
         let database = try database()
@@ -171,7 +171,8 @@ extension Invocation {
         return try secretKey(making: !hasSealed(database))
     }
 
-    /// Whether any data is sealed. True when in doubt, because the schema of an earlier release may lack the tables.
+    /// Returns whether any data is sealed. Returns true when in doubt, because an earlier release's schema may lack the
+    /// tables.
     private func hasSealed(_ database: Database) -> Bool {
         var view = OperatorsView(database.serviceConnection)
         if let found = try? view.hasSealed() { return found }
@@ -179,7 +180,7 @@ extension Invocation {
         return (try? schema.found()) != 0
     }
 
-    /// The installation's key and its predecessors, for verifying signatures.
+    /// Returns the installation's key and its predecessors, for verifying signatures.
     func secretKeys() throws(CommandEnd) -> [SecretKey] {
         try secretKeyFile.keys(making: false)
     }
@@ -193,7 +194,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// Like `keys`, but the error contains only the reason.
+    /// Returns the same as `keys`, but the error contains only the reason.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)

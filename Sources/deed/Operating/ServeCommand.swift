@@ -16,7 +16,7 @@ extension Option {
         "tls-certificate", "FILE", "the certificate and its chain in PEM, for HTTPS")
     static let tlsKey = setting("tls-key", "FILE", "the certificate's key in PEM")
     static let connections = setting(
-        "connections", "COUNT", "the most connections at the same time", fallback: "4096")
+        "connections", "COUNT", "the maximum number of simultaneous connections", fallback: "4096")
     static let console = switchSetting(
         "console", "serve web pages for support staff below /console")
     static let consoleListen = setting(
@@ -27,7 +27,7 @@ extension Option {
         fallback: "optional")
     static let serveTestClock = switchSetting(
         "test-clock",
-        "follow a clock that PUT /v1/test/clock moves; the database keeps this clock for good")
+        "follow a clock that PUT /v1/test/clock moves; the database keeps this clock permanently")
 }
 
 let serveCommand = CommandSpec(
@@ -37,7 +37,7 @@ let serveCommand = CommandSpec(
         .tlsCertificate,
         .tlsKey, .connections,
         .setting(
-            "connections-per-address", "COUNT", "the most connections from one address",
+            "connections-per-address", "COUNT", "the maximum number of connections per address",
             fallback: "1024"),
         .setting(
             "trusted-proxies", "LIST",
@@ -48,7 +48,7 @@ let serveCommand = CommandSpec(
             fallback: "256", formerly: "answer-memory"),
         .setting(
             "max-stale-seconds", "COUNT",
-            "how old an answer may be while the database is unreachable",
+            "the maximum age of an answer while the database is unreachable",
             fallback: "60", formerly: "max-stale"),
         .setting(
             "reconcile-at", "TIME",
@@ -78,7 +78,7 @@ let serveCommand = CommandSpec(
     let webhooks = try invocation.webhookSettings()
     let user = try invocation.serviceUser()
     let lock = try invocation.serviceLock(listen: settings.server.listen)
-    // The lock is released last, after the database has stopped, so that the next holder finds it stopped.
+    // Releases the lock last, after the database has stopped, so that the next holder finds it stopped.
     defer { withExtendedLifetime(lock) {} }
     try starting { () throws(StartError) in try settings.claimAddresses() }
     if let user, !user.become() {
@@ -110,7 +110,7 @@ let serveCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The user who runs a service that root starts. The data folder then belongs to that user.
+    /// Returns the user who runs a service that root starts. The data folder then belongs to that user.
     fileprivate func serviceUser() throws(CommandEnd) -> ServiceUser? {
         do throws(PrivatePostgresError) {
             return try DataFolder.give(Settings(self).dataFolder, wanting: self["user"])
@@ -119,7 +119,7 @@ extension Invocation {
         }
     }
 
-    /// The lock on the data folder; `nil` if the operator provides the database.
+    /// Returns the lock on the data folder, or `nil` if the operator provides the database.
     fileprivate func serviceLock(listen: String) throws(CommandEnd) -> ServiceLock? {
         let settings = Settings(self)
         if settings.databaseURL != nil { return nil }
@@ -133,7 +133,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Logs the additional trusted roots, so that operators know about them.
+    /// Tells operators in the log about the additional trusted roots.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

@@ -3,7 +3,7 @@ import Commands
 import HTTPServer
 
 extension Invocation {
-    /// The address to listen on. It is checked before anything starts.
+    /// Returns the address to listen on, after checking it.
     func listenAddress(_ name: String = "listen") throws(CommandEnd) -> String? {
         guard let text = self[name] else { return nil }
         var settings = ServerSettings()

@@ -57,7 +57,7 @@ private let listPeopleCommand = CommandSpec(
 
 private let setPersonCommand = CommandSpec(
     path: ["person", "set"],
-    summary: "Gives a person a role in a project, or takes it away, from the next page on.",
+    summary: "Gives a person a role in a project, or removes it, with effect from the next page.",
     positionals: [emailPositional],
     options: [
         .value("role", "ROLE", "reader, support, admin, or none", isRequired: true), .project,
@@ -148,7 +148,7 @@ extension Invocation {
         }
     }
 
-    /// Prints a link, which is never shown again.
+    /// Prints a link. Deed never shows it again.
     fileprivate func show(_ link: PersonLink) {
         var base = self["console-url"] ?? "http://127.0.0.1:8080"
         while base.hasSuffix("/") { base.removeLast() }

@@ -15,7 +15,7 @@ let allowAppCommand = CommandSpec(
 
 let disallowAppCommand = CommandSpec(
     path: ["project", "disallow-app"],
-    summary: "Withdraws that permission; an app that the project has stays until it is removed.",
+    summary: "Withdraws that permission. An app that was already added stays until it is removed.",
     positionals: [bundlePositional],
     options: [anyApp, .store, .idempotencyKey, .project] + Option.database,
     example: "deed project disallow-app com.example.game"

@@ -52,7 +52,7 @@ private let listAppsCommand = CommandSpec(
 
 private let removeAppCommand = CommandSpec(
     path: ["app", "remove"],
-    summary: "Removes an app from a project; what its purchases gave stays.",
+    summary: "Removes an app from a project. Access from its purchases stays.",
     options: Option.app + [.idempotencyKey, .project] + Option.database,
     example: "deed app remove --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in
@@ -67,7 +67,7 @@ private let removeAppCommand = CommandSpec(
 }
 
 extension Option {
-    /// The flags that identify an app, each named after the store's own term.
+    /// The flags that identify an app, in each store's own terms.
     static let app =
         storeProfiles.map {
             value($0.appFlag.name, "ID", $0.appFlag.help, isRequired: storeProfiles.count == 1)
@@ -83,7 +83,7 @@ extension Invocation {
         return AppKey(store: store.store, id: try requiredID(store.appFlag.name))
     }
 
-    /// The store of the app given by the flags.
+    /// Returns the store of the app given by the flags.
     private func store() throws(CommandEnd) -> any StoreProfile {
         let named = storeProfiles.filter { self[$0.appFlag.name] != nil }
         let wanted = try wantedStore()
@@ -99,7 +99,7 @@ extension Invocation {
         throw usage("name one app with \(flags)")
     }
 
-    /// The store given by a flag, if any.
+    /// Returns the store given by a flag, if any.
     func wantedStore() throws(CommandEnd) -> (any StoreProfile)? {
         guard let name = self["store"] else { return nil }
         guard let profile = storeProfiles.first(where: { $0.store.rawValue == name }) else {
@@ -109,7 +109,7 @@ extension Invocation {
         return profile
     }
 
-    /// The change described by the flags. Missing flags leave their settings unchanged.
+    /// Returns the change described by the flags. Missing flags leave their settings unchanged.
     fileprivate func appChange(of store: Store) throws(CommandEnd) -> AppChange {
         var change = AppChange()
         if store != .unnamed {
@@ -159,7 +159,7 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// A risk to warn about: the app uses the credentials with a store on this machine.
+    /// A warning that the app uses the credentials with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return

@@ -91,7 +91,7 @@ private let applyCatalogCommand = CommandSpec(
         var shown = try live.useCases.catalogs.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
-            // Applies exactly what was shown, or nothing at all.
+            // Applies exactly the changes shown, or none.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
             let step = try live.useCases.fulfil(
                 live.useCases.catalogs.applying(approved, to: project, by: sender))
@@ -110,7 +110,7 @@ private let applyCatalogCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// The content of the file in the first argument.
+    /// Returns the content of the file in the first argument.
     fileprivate func catalogBytes() throws(CommandEnd) -> [UInt8] {
         let name = positional(0) ?? ""
         do {
@@ -121,7 +121,7 @@ extension Invocation {
         }
     }
 
-    /// Reads a catalog file that should replace another catalog. Prints all problems in it.
+    /// Reads a catalog file that replaces another catalog. Prints all problems in it.
     fileprivate func contents(
         of bytes: [UInt8], after old: Catalog
     ) throws(CommandEnd) -> CatalogFile.Contents {
@@ -150,7 +150,7 @@ extension URL {
 }
 
 extension Ledger {
-    /// Updates the rows that other programs read, so that they are up to date when the command ends.
+    /// Updates the derived rows, which other programs read, so that they are current when the command ends.
     fileprivate func projectAnew() throws(CommandEnd) {
         let progress = Progress()
         defer { progress.end() }
@@ -171,7 +171,7 @@ extension Catalogs {
         return try preview(step, of: project)
     }
 
-    /// The step, with the customers who gain or lose access. Shows progress while counting.
+    /// Returns the step's preview, with the customers who gain or lose access. Shows progress while counting.
     fileprivate func preview(
         _ step: CatalogStep, of project: ProjectID
     ) throws(CommandEnd) -> CatalogPreview {

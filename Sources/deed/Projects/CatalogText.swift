@@ -8,7 +8,7 @@ struct CatalogPreview {
     let step: CatalogStep
     let counts: AccessCounts
 
-    /// The preview, updated once the step has been applied.
+    /// Returns the preview of the applied step.
     func applied(_ step: CatalogStep) -> CatalogPreview {
         CatalogPreview(step: step, counts: counts)
     }

@@ -61,7 +61,6 @@ private let rotateSecretCommand = CommandSpec(
 }
 
 extension Invocation {
-    /// Creates a key if no key exists.
     fileprivate func replaceLostKey() throws(CommandEnd) {
         let file = secretKeyFile
         if fileExists(file.path) {
@@ -84,7 +83,7 @@ extension Invocation {
         }
     }
 
-    /// The change described by the flags. Missing flags leave their settings unchanged.
+    /// Returns the change described by the flags. Missing flags leave their settings unchanged.
     func credentialsChange(of store: Store) throws(CommandEnd) -> CredentialsChange {
         let members = storeProfiles.filter { $0.store == store }.flatMap(\.credentials)
         let foreign = storeProfiles.filter { $0.store != store }.flatMap(\.credentials)
@@ -125,7 +124,7 @@ extension Invocation {
 }
 
 extension String {
-    /// The text without the line end that editors add, which is not part of the secret.
+    /// The text without the line break that editors add, which is not part of the secret.
     var trimmingLineEnds: String {
         var text = self[...]
         while let last = text.last, last.isNewline { text.removeLast() }

@@ -100,7 +100,7 @@ private let revokeKeyCommand = CommandSpec(
 extension Invocation {
     fileprivate func keyID() throws(CommandEnd) -> KeyID {
         let text = positional(0) ?? ""
-        // The error does not repeat the text, because anyone may see the error.
+        // The error omits the text, because other people may see the error.
         if text.hasPrefix("deed_") {
             throw usage("that is a key, not its id; deed key list shows the ids")
         }
@@ -123,7 +123,7 @@ extension Invocation {
         return .lasting(duration)
     }
 
-    /// Prints a new key, which is never shown again.
+    /// Prints a new key. Deed never shows it again.
     fileprivate func show(_ new: NewKey, of project: ProjectID, inPlaceOf old: Key? = nil) {
         let json: JSON = [
             "key": .string(new.text), "id": .string(new.key.text),
@@ -138,8 +138,7 @@ extension Invocation {
                 .with("overlap_until", old.flatMap(\.limits.expires).map { .string($0.text) }),
             text: new.text)
         if isJSON { return }
-        // Printed on standard error, so that standard output contains only the key: DEED_KEY=$(deed key create --role
-        // reader)
+        // Uses standard error, so that standard output contains only the key: DEED_KEY=$(deed key create --role reader)
         let end = limits.expires.map { " The key expires at \($0.text)." } ?? ""
         printError("The key is shown only this once. Its id is \(new.key).\(end)")
         if let old, let last = old.limits.expires {

@@ -52,8 +52,8 @@ let setProjectCommand = CommandSpec(
                 + "no limit"),
         .value(
             "merge", "WHO",
-            "who may merge two customers: staff; or backend, for back ends too, if neither customer has "
-                + "purchases from another account"),
+            "who may merge two customers: staff; or backend (back ends may if neither customer has "
+                + "purchases from another account)"),
         .allowUnknown, .idempotencyKey, .project,
     ] + Option.database,
     example: "deed project set --transfer keep --restore transfer_if_inactive --cool-down P1D"
@@ -174,7 +174,7 @@ extension Invocation {
 }
 
 extension ProjectSettings {
-    /// The most that back ends may add per call and per day.
+    /// The maximum amounts that back ends may add per call and per day.
     private var limits: String {
         creditLimits.sorted { $0.key < $1.key }
             .map { "\($0)=\($1.perCall)/\($1.perDay)" }.joined(separator: ", ")

@@ -12,9 +12,9 @@ let trailCommand = CommandSpec(
         .value(
             "action", "NAME", "only an event's type such as grant.given, or only a refused call"),
         .value("ticket", "ID", "only entries for this support case"),
-        .value("from", "INSTANT", "at this instant or later"),
-        .value("to", "INSTANT", "before this instant"),
-        .value("environment", "NAME", "in production or sandbox (default: both)"),
+        .value("from", "INSTANT", "only entries at this instant or later"),
+        .value("to", "INSTANT", "only entries before this instant"),
+        .value("environment", "NAME", "only entries in production or sandbox (default: both)"),
         .value("after", "PLACE", "only entries after the end of an earlier page"),
         .value("limit", "COUNT", "at most this many (default: 100)"), .project,
     ] + Option.database,
@@ -49,7 +49,7 @@ extension Invocation {
         return filter
     }
 
-    /// The type of an act, or a refused call such as `POST /v1/find`.
+    /// Returns the wanted type of act, or a refused call such as `POST /v1/find`.
     private func action() throws(CommandEnd) -> String? {
         guard let action = self["action"] else { return nil }
         let acts = EventType.allCases.filter(\.isAct).map(\.name)

@@ -5,9 +5,9 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// What a database contains before the set-up changes it.
+/// A database's content before the set-up changes it.
 struct FoundDatabase {
-    /// The schema's newest migration; `nil` if a private database has yet to be created.
+    /// The schema's newest migration; `nil` if a private database does not exist yet.
     private(set) var migration: Int64?
     private(set) var hasNoProject = true
     /// The project named in the answers, if it exists.

@@ -2,13 +2,13 @@ import Commands
 import Glibc
 import PrivatePostgres
 
-/// A folder that is held open while files in it are read and written. It stays the same folder even if its owner
-/// changes the path in the meantime, which matters when root works in an ordinary user's folder.
+/// A folder that stays open while files in it are read and written. It stays the same folder even if its owner changes
+/// the path, which matters when root works in an ordinary user's folder.
 struct HeldFolder: ~Copyable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the folder. A missing folder is created with the owner of its parent, and other users cannot enter it.
+    /// Opens the folder. Creates a missing folder with its parent's owner, and closes it to other users.
     init(making path: String) throws(CommandEnd) {
         let isMade = mkdir(path, 0o700) == 0
         if !isMade, errno != EEXIST { throw HeldFolder.fault(path) }
@@ -60,7 +60,7 @@ struct HeldFolder: ~Copyable {
         fsync(descriptor)
     }
 
-    /// The first line of a small file; `nil` if the file does not exist.
+    /// Returns the first line of a small file, or `nil` if the file does not exist.
     borrowing func line(of name: String) throws(CommandEnd) -> String? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0, errno == ENOENT { return nil }

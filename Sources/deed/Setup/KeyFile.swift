@@ -10,13 +10,13 @@ struct KeyFile {
 
     var path: String { "\(folder)/\(role.rawValue)" }
 
-    /// The stored key; `nil` if the file or its folder is missing.
+    /// Returns the stored key, or `nil` if the file or its folder is missing.
     func text() throws(CommandEnd) -> String? {
         fileExists(folder) ? try HeldFolder(folder).line(of: role.rawValue) : nil
     }
 
-    /// Creates the key. Its text is written to disk before the key becomes valid, so that no valid
-    /// key is lost if the process is killed.
+    /// Creates the key. Writes its text to disk before the key becomes valid, so that no valid key is lost if the
+    /// process is killed.
     func make(_ invocation: Invocation) throws(CommandEnd) {
         let folder = try openFolder()
         let draft = "\(role.rawValue).made"

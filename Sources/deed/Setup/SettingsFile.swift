@@ -9,7 +9,7 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
-    /// Reads the file. The text is empty if the file does not exist.
+    /// Reads the file. A missing file counts as empty.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         text = fileExists(path) ? try readFile(path) : nil
@@ -19,7 +19,7 @@ struct SettingsFile {
     /// Whether the file was written by a set-up.
     var isSetUp: Bool { lines.contains(SettingsFile.mark) }
 
-    /// Whether the text is the same as when the file was read.
+    /// Whether the text is unchanged since the file was read.
     var isUnchanged: Bool { text != nil && text == newText }
 
     var newText: String { lines.map { $0 + "\n" }.joined() }
@@ -41,7 +41,8 @@ struct SettingsFile {
         }
     }
 
-    /// The value in quotes. Four characters have a special meaning to systemd and shells, even in double quotes.
+    /// Returns the value in quotes. Four characters have a special meaning to systemd and shells, even in double
+    /// quotes.
     private static func quoted(_ value: String) -> String {
         let plain = value.allSatisfy {
             $0.isASCII && ($0.isLetter || $0.isNumber || "/.:_-@[]".contains($0))

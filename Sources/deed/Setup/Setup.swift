@@ -8,8 +8,8 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// Sets up an installation according to the answers. Each step checks whether it is already done, so an interrupted
-/// set-up continues where it stopped.
+/// The set-up of an installation according to the answers. Each step checks whether it is already done, so an
+/// interrupted set-up continues where it stopped.
 struct Setup: Sendable {
     static let keyName = "made by deed setup"
 
@@ -26,7 +26,7 @@ struct Setup: Sendable {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
         if let folder = answers.keysFolder {
-            // The key for a support desk is created once support staff have limits.
+            // The support desk's key is created later, once support staff have limits.
             for role in [Role.reader, .backend, .admin] {
                 steps.append(try keyStep(role, in: folder, found))
             }
@@ -42,7 +42,7 @@ struct Setup: Sendable {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // The database stays open until the last step. Otherwise, a private one would start and stop at each step.
+            // Keeps the database open until the last step. Otherwise, a private one would start and stop at each step.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -66,7 +66,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of Deed with the answers as its settings.
+    /// A call of the program `deed` with the answers as settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(
@@ -131,7 +131,7 @@ extension Setup {
     private func projectStep(_ found: FoundDatabase) -> SetupStep {
         let project = answers.project
         if found.project != nil { return .isThere("project", project.text) }
-        // In a new database, the first project cannot take an app away from another project.
+        // The first project in a new database cannot take an app from another project.
         let isFirst = found.hasNoProject
         let more = isFirst ? ", the first one, whose admin keys may add any app" : ""
         let invocation = invocation

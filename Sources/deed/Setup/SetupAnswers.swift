@@ -17,8 +17,8 @@ struct SetupAnswers {
     /// The time of the nightly reconciliation, in UTC; `nil` for none.
     let nightly: String?
 
-    /// Takes answers from the flags and asks a person for the others. Without a person to ask,
-    /// keeps the current settings, and uses the defaults for missing ones.
+    /// Takes answers from the flags and asks a person for the others. Without a person, keeps the current settings, and
+    /// uses the defaults for missing ones.
     init(_ invocation: Invocation, _ place: SetupPlace, isAsking: Bool) throws(CommandEnd) {
         let settings = place.settings
         func answer<Answer>(
@@ -66,7 +66,7 @@ extension SetupAnswers {
                 + "postgresql://deed_server:PASSWORD@127.0.0.1/deed, or private")
     }
 
-    /// Checks that PostgreSQL's programs, which a private database needs, are installed, with a user who can run them.
+    /// Checks that the programs for a private database are installed, and that a user can run them.
     private static func checkPresence(_ place: SetupPlace) throws(CommandEnd) {
         if PrivatePostgres.exists(in: place.dataFolder) { return }
         do throws(PrivatePostgresError) {
@@ -79,7 +79,7 @@ extension SetupAnswers {
         }
     }
 
-    /// The address to listen on. A new address must be free.
+    /// Returns the address to listen on. A new address must be free.
     private static func listen(_ text: String, _ place: SetupPlace) throws(CommandEnd) -> String {
         var server = ServerSettings()
         server.listen = text
@@ -94,7 +94,7 @@ extension SetupAnswers {
         do throws(ServerError) {
             try server.checkFree()
         } catch {
-            // Other faults may be gone by the time the server starts. If not, the server reports them.
+            // Other faults may disappear before the server starts. Otherwise, the server reports them.
             guard case .addressTaken = error else { return text }
             throw .refused(
                 code: "address_taken", sentence: "\(error.description).")
@@ -115,8 +115,8 @@ extension SetupAnswers {
 }
 
 extension String {
-    /// Asks until the answer is acceptable, and explains what is wrong with other answers. An empty
-    /// line accepts the suggestion.
+    /// Asks until the answer is acceptable, and explains the faults of other answers. An empty line accepts the
+    /// suggestion.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
     ) throws(CommandEnd) -> Answer {

@@ -55,7 +55,7 @@ private func changingNothing<Answer>(
     }
 }
 
-/// Whether the person agrees to the printed plan.
+/// Returns whether the person agrees to the printed plan.
 private func isAgreed() throws(CommandEnd) -> Bool {
     while true {
         let line = try answerLine("Do it? yes or no [yes]: ")

@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 extension Setup {
-    /// The commands that the person should run next, all in one shell.
+    /// The commands to run next, all in one shell.
     var commands: [String] {
         let program = Setup.program
         let first =
@@ -45,7 +45,7 @@ extension Setup {
         ]
     }
 
-    /// The server's address on this machine. A server on a wildcard address also listens locally.
+    /// The server's address on this machine. A wildcard address includes the local one.
     private var url: String {
         let colon = answers.listen.lastIndex(of: ":") ?? answers.listen.endIndex
         let (host, port) = (answers.listen[..<colon], answers.listen[colon...])
@@ -67,7 +67,7 @@ extension Setup {
     }
 }
 
-/// The text, quoted so that a shell reads it as a single word.
+/// Returns the text, quoted so that a shell reads it as a single word.
 func shellWord(_ text: String) -> String {
     let isPlain = text.allSatisfy {
         $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,@".contains($0))

@@ -27,7 +27,7 @@ struct SetupPlace {
     var usualKeys: String { "\(dataFolder)/keys" }
 }
 
-/// The absolute path. Throws if the path does not fit on a single line of a file.
+/// Returns the absolute path. Throws if the path is empty or contains a control character.
 func absolutePath(_ path: String, named name: String) throws(CommandEnd) -> String {
     if path.isEmpty || path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
         throw .usage("\(name) takes the path of a folder")

@@ -9,7 +9,7 @@ struct SetupService {
         "/usr/local/lib/systemd/system",
     ]
 
-    /// `nil` if systemd is not running, or if it lacks the service or the service's user.
+    /// Finds the service; `nil` if systemd is not running, or lacks the service or its user.
     init?(_ place: SetupPlace) {
         guard place.isOfMachine, fileExists("/run/systemd/system"),
             ServiceUser(named: "deed") != nil,

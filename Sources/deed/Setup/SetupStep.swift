@@ -1,13 +1,13 @@
 import Commands
 import JSON
 
-/// One thing that an installation needs, and how to create it.
+/// Something that an installation needs, and how to create it.
 struct SetupStep {
     /// The step's name, such as `database`.
     let name: String
-    /// What the step will do, or what already exists.
+    /// A description of the step's work, or of what already exists.
     let text: String
-    /// Creates what is needed; `nil` if it already exists.
+    /// The work that creates it; `nil` if it already exists.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {

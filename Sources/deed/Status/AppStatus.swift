@@ -48,7 +48,7 @@ extension StatusPart {
         return StatusPart("apps", lines, [("apps", .array(members))])
     }
 
-    /// The database's size, its growth over recent samples, and how long the free space will last.
+    /// Returns the database's size, its growth over recent samples, and how long the free space will last.
     static func storage(_ bytes: Int64, _ done: [LastDone], free: Int64?) -> StatusPart {
         let samples = StorageSample.all(in: done)
         let now = done.first { $0.what == StorageSample.what }
@@ -68,7 +68,7 @@ extension StatusPart {
             [
                 StatusLine(
                     words.compactMap(\.self).joined(separator: ", "),
-                    remedy: isShort ? "give the database more room" : nil)
+                    remedy: isShort ? "give the database more disk space" : nil)
             ],
             [
                 (

@@ -6,7 +6,7 @@ import Telemetry
 
 struct DatabaseCondition {
     let impediments: [Impediment]
-    /// The numbers of queued items; `nil` if the database was not read.
+    /// The numbers of queued items; `nil` if they were not read.
     let queue: IntakeCounts?
 
     init(of database: Database) throws(CommandEnd) {

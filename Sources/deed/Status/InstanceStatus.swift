@@ -82,7 +82,7 @@ extension SeenInstance {
     }
 }
 
-/// The number of free bytes on the database's disk; `nil` if the database is on another machine.
+/// Returns the number of free bytes on the database's disk, or `nil` if the database is on another machine.
 func freeBytes(in database: Database, _ folder: String?) -> Int64? {
     (database.isPrivate ? database.dataFolder : folder).flatMap(freeBytes(in:))
 }

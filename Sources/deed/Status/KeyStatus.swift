@@ -4,7 +4,7 @@ import JSON
 extension StatusPart {
     private static let month: Int64 = 30 * 86_400_000
 
-    /// Keys that will expire soon.
+    /// Returns the keys that will expire soon.
     static func keys(
         _ states: [(project: ProjectID, state: ProjectState?)], now: Instant
     ) -> StatusPart {

@@ -57,7 +57,7 @@ extension StatusPart {
             [("unclaimed", .integer(count))])
     }
 
-    /// Projects that this program cannot read. The instances themselves report unreadable customers.
+    /// Returns the projects that this program cannot read. The instances report unreadable customers.
     static func unread(_ states: [(project: ProjectID, state: ProjectState?)]) -> StatusPart {
         let closed = states.filter { $0.state == nil }.map { $0.project.text }
         return StatusPart(
@@ -87,7 +87,7 @@ extension StatusPart {
             ])
     }
 
-    /// The last complete reconciliation of each project.
+    /// Returns the last complete reconciliation of each project.
     static func nights(
         _ states: [(project: ProjectID, state: ProjectState?)], now: Instant, isForTests: Bool
     ) -> StatusPart {
@@ -117,7 +117,7 @@ extension StatusPart {
         return StatusPart("reconciled", lines, [("reconciled", .array(members))])
     }
 
-    /// The last audit, checkpoint and backup. In a new installation, none of them counts as late.
+    /// Returns the last audit, checkpoint and backup. None of them counts as late in a new installation.
     static func done(_ done: [LastDone], age: Int64) -> StatusPart {
         var lines: [StatusLine] = []
         var object = JSONObject()
@@ -136,7 +136,7 @@ extension StatusPart {
     }
 }
 
-/// After more time than this, a nightly run was missed.
+/// The time in milliseconds after which a nightly run counts as missed.
 let longestNight: Int64 = 36 * 3_600_000
 
 /// A regular task of the operator, and the number of milliseconds after which it is late.

@@ -5,7 +5,7 @@ import JSON
 import Ledger
 import Outbound
 
-/// A server's answer to the question whether it is ready.
+/// A server's readiness, as the server reports it.
 enum ServerState: Equatable {
     case ready
     case notReady(String)
@@ -13,7 +13,7 @@ enum ServerState: Equatable {
     case speaksTLS
     case untrusted(String)
 
-    /// The state as a word for programs. An answer that makes no sense counts as not ready.
+    /// The state as a word for programs. A meaningless answer counts as not ready.
     var word: String {
         switch self {
         case .ready: "ready"
@@ -33,7 +33,7 @@ enum ServerState: Equatable {
     }
 }
 
-/// How to ask a server on this machine whether it is ready.
+/// The address at which a server on this machine reports whether it is ready.
 struct ServerDoor {
     private static let patience = 2000
 
@@ -42,8 +42,8 @@ struct ServerDoor {
     let isExpected: Bool
     private let certificate: String?
 
-    /// Takes the address from the settings. A separate address for operators does not use TLS, and
-    /// the API's server then does not serve `/readyz`.
+    /// Takes the address from the settings. A separate address for operators does not use TLS. The API's server then
+    /// does not serve `/readyz`.
     init(_ invocation: Invocation) throws(CommandEnd) {
         let listen = try invocation.listenAddress() ?? ""
         let apart = try invocation.listenAddress("operations-listen")
@@ -55,8 +55,8 @@ struct ServerDoor {
         isExpected = false
     }
 
-    /// The address of one of these instances, if the instance runs on this machine. An address on the command line
-    /// takes precedence.
+    /// Returns the address of one of these instances, if the instance runs on this machine. An address on the command
+    /// line takes precedence.
     static func of(
         _ instances: [SeenInstance], _ invocation: Invocation
     ) throws(CommandEnd) -> ServerDoor {
@@ -73,8 +73,8 @@ struct ServerDoor {
         certificate = own.operations == nil ? own.certificate : nil
     }
 
-    /// Asks the server. A server with TLS must present exactly the configured certificate. The
-    /// names in the certificate do not matter, because the request goes to a local address.
+    /// Asks the server. A server with TLS must present exactly the configured certificate. The certificate's names do
+    /// not matter, because the address is local.
     func ask() -> ServerState {
         let scheme = certificate == nil ? "http" : "https"
         do throws(OutboundError) {
@@ -94,7 +94,7 @@ struct ServerDoor {
         }
     }
 
-    /// The address to connect to. A server on a wildcard address also listens locally.
+    /// The address to connect to. A wildcard address includes the local one.
     private var reachable: String {
         for (all, own) in [("0.0.0.0:", "127.0.0.1:"), ("[::]:", "[::1]:"), (":", "127.0.0.1:")]
         where address.hasPrefix(all) { return own + address.dropFirst(all.count) }
@@ -102,10 +102,10 @@ struct ServerDoor {
     }
 }
 
-/// What an instance reports about itself.
+/// An instance's report about itself.
 struct InstanceWords {
     let version: String
-    /// The newest log format that the instance's release knows. The first releases do not report it.
+    /// The newest log format that the instance's release knows. The first releases do not report theirs.
     let format: LogFormat
     let host: String
     let listen: String
@@ -139,6 +139,6 @@ struct InstanceWords {
 }
 
 extension SeenInstance {
-    /// Whether the instance has recently given a sign of life. A live instance gives one every five seconds.
+    /// Whether the instance reported recently. A live instance reports every five seconds.
     var isAlive: Bool { seenAgo < 20_000 }
 }

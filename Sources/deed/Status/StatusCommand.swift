@@ -16,7 +16,7 @@ let statusCommand = CommandSpec(
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
-    // A wrong address is reported before anything else.
+    // Reports a wrong address before anything else.
     _ = try ServerDoor(invocation)
     if invocation.has("ready") { return try invocation.showReadiness() }
     if invocation.has("storage") { return try invocation.showStorage() }
@@ -55,7 +55,7 @@ extension Invocation {
     }
 }
 
-/// Everything that the status screen shows.
+/// The content of the status screen.
 struct Status {
     private(set) var parts: [StatusPart] = []
     private var refusal: CommandEnd?

@@ -6,7 +6,7 @@ import Wording
 
 struct StatusLine {
     let text: String
-    /// A command that helps; `nil` if the line does not require a person to act.
+    /// A command that helps; `nil` if the line requires no action.
     var remedy: String?
 
     init(_ text: String, remedy: String? = nil) {
@@ -16,7 +16,7 @@ struct StatusLine {
 }
 
 struct StatusPart {
-    /// How many lines of one kind are shown on the screen.
+    /// The maximum number of lines of one kind on the screen.
     static let room = 5
 
     let name: String
@@ -29,7 +29,7 @@ struct StatusPart {
         self.members = members
     }
 
-    /// The lines of this part. Lines that require a person to act come first and are never left out.
+    /// The lines of this part. Lines that require action come first and are never left out.
     var text: String {
         let alarms = lines.filter { $0.remedy != nil }
         let sorted = alarms + lines.filter { $0.remedy == nil }
@@ -87,7 +87,7 @@ extension StatusPart {
             ])
     }
 
-    /// The log's format, which only an operator can raise; `nil` if the schema is older than log formats.
+    /// Returns the log's format, which only an operator can raise, or `nil` if the schema is older than log formats.
     static func format(_ standing: SchemaStanding) -> StatusPart? {
         let own = LogFormat.own.number
         guard let demand = standing.demand else { return nil }
@@ -158,7 +158,7 @@ extension Impediment {
     var json: JSON { ["code": .string(kind.rawValue), "detail": .string(withRemedy)] }
 }
 
-/// A duration in a suitable unit, such as "3 h".
+/// Returns a duration in a suitable unit, such as "3 h".
 func span(_ milliseconds: Int64) -> String {
     let seconds = max(0, milliseconds / 1000)
     switch seconds {

@@ -49,7 +49,7 @@ struct StorageGrowth {
         inMonth = growth(in: 30)
     }
 
-    /// An estimate based on the longest period that was measured.
+    /// The estimated days until the disk is full, based on the longest measured period.
     var daysUntilFull: Int64? {
         let daily = inMonth.map { $0 / 30 } ?? inWeek.map { $0 / 7 }
         guard let free, let daily, daily > 0 else { return nil }

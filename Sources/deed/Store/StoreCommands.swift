@@ -13,7 +13,7 @@ let storeCommands: [CommandSpec] = [
         example: "deed store transaction 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .transaction(try invocation.transaction()) },
     question(
-        "app-transaction", "Asks the store how a customer got the app itself.",
+        "app-transaction", "Asks the store how a customer obtained the app.",
         [.transaction],
         example: "deed store app-transaction 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .installation(of: try invocation.transaction()) },
@@ -80,7 +80,7 @@ let storeChangeCommands: [CommandSpec] = [
         example: "deed store finish 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .finish(try invocation.transaction()) },
     question(
-        "set-token", "Makes the store name a customer in all transactions of a purchase.",
+        "set-token", "Makes the store add a customer's token to all transactions of a purchase.",
         [.transaction],
         [.value("account-token", "UUID", "the customer's account token", isRequired: true)],
         example: "deed store set-token 2000000456 --account-token 7f3c2f0e-… --bundle-id com.…"
@@ -128,7 +128,7 @@ let storeChangeCommands: [CommandSpec] = [
     },
 ]
 
-/// A command that makes one call to the store, records the signed parts of the answer, and prints the rest.
+/// Returns a command that makes one call to the store, records the signed parts of the answer, and prints the others.
 private func question(
     _ name: String, _ summary: String, _ positionals: [Positional], _ options: [Option] = [],
     example: String,

@@ -4,11 +4,11 @@ import Core
 import JSON
 import Service
 
-/// What Deed has recorded about purchases once it has processed the store's answer.
+/// Deed's records of purchases after it has processed the store's answer.
 typealias KnownStandings = [PurchaseID: [PurchaseStanding]]
 
 extension StoreReport {
-    /// The current standings of the purchases in the store's answer.
+    /// Returns the current standings of the purchases in the store's answer.
     func standings(
         in finds: Finds, of project: ProjectID
     ) throws(CommandEnd) -> KnownStandings {
@@ -21,7 +21,7 @@ extension StoreReport {
         return known
     }
 
-    /// The `--json` output of the store commands.
+    /// Returns the `--json` output of the store commands.
     func json(_ known: KnownStandings) -> JSON {
         var object = JSONObject()
         object.append("environment", .string(environment.rawValue))
@@ -30,7 +30,7 @@ extension StoreReport {
         return .object(object)
     }
 
-    /// One line for each item that the call returned.
+    /// Returns a line for each item that the call returned.
     func text(of call: StoreCall, _ known: KnownStandings) -> String {
         let lines = remark.lines + items.map { $0.line(known) }
         if lines.isEmpty { return "\(call.wordsForNothing) (\(environment.rawValue))." }

@@ -46,7 +46,7 @@ extension Invocation {
 let webhookCommands = [
     createWebhookCommand, listWebhooksCommand, showWebhookCommand, setWebhookCommand,
     actCommand(.pause, "Pauses a webhook until it is resumed; no events are lost."),
-    actCommand(.resume, "Resumes a webhook, and sends again what was given up."),
+    actCommand(.resume, "Resumes a webhook, and sends abandoned messages again."),
     rotateWebhookCommand, removeWebhookCommand, testWebhookCommand, replayCommand,
     deliveriesCommand,
 ]
@@ -63,8 +63,8 @@ private let settable: [Option] = [
         "headers-file", "FILE",
         "up to five headers for every request, one \"Name: value\" per line; - for standard input"
     ),
-    .value("concurrency", "COUNT", "the most requests at the same time, 1 to 32 (default: 4)"),
-    .value("rate", "COUNT", "the most requests a second; none removes the limit"),
+    .value("concurrency", "COUNT", "the number of simultaneous requests, 1 to 32 (default: 4)"),
+    .value("rate", "COUNT", "the maximum number of requests per second; none removes the limit"),
     .value("description", "TEXT", "a note for people; empty text removes it"),
 ]
 
@@ -123,7 +123,7 @@ private let showWebhookCommand = CommandSpec(
 
 private let setWebhookCommand = CommandSpec(
     path: ["webhook", "set"],
-    summary: "Changes the named settings of a webhook; the others stay.",
+    summary: "Changes settings of a webhook; settings without a flag stay unchanged.",
     positionals: theWebhook,
     options: [.value("url", "URL", "the receiver's address, beginning with https://")] + settable
         + [.webhookAllow, .secretKeyFile, .idempotencyKey, .project] + Option.database,
@@ -150,7 +150,7 @@ private func actCommand(_ act: WebhookAct, _ summary: String) -> CommandSpec {
 private let rotateWebhookCommand = CommandSpec(
     path: ["webhook", "rotate"],
     summary:
-        "Makes new secrets for a webhook and prints them once; the old ones keep signing for a while.",
+        "Creates new secrets for a webhook and prints them once; the old ones sign until the overlap ends.",
     positionals: theWebhook,
     options: [
         .value("overlap", "SECONDS", "how many seconds the old ones keep signing (default: 86400)"),

@@ -33,13 +33,13 @@ extension Invocation {
         }
     }
 
-    /// Reminds the person that the service has its own list of allowed addresses.
+    /// Reminds the person that the service has a separate list of allowed addresses.
     func remindOfService() {
         if isJSON || self["webhook-allow"] == nil { return }
         printError("The service needs --webhook-allow (DEED_WEBHOOK_ALLOW) for this address, too.")
     }
 
-    /// The change described by the flags. Missing flags leave their settings unchanged.
+    /// Returns the change described by the flags. Missing flags leave their settings unchanged.
     func webhookChange() throws(CommandEnd) -> WebhookChange {
         var change = WebhookChange()
         let reach = try webhookSettings().reach
