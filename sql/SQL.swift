@@ -196,7 +196,7 @@ extension Statement {
     package static let listProjected = Statement(embedded: File.list_projected_sql)
     package static let markProjected = Statement(embedded: File.mark_projected_sql)
 
-    // Tables that follow from the log. The first seven files are templates that are filled in for each table.
+    // Tables derived from the log. The first seven files are templates that are filled in for each table.
     package static let writeRows = Statement(embedded: File.write_rows_sql)
     package static let removeRows = Statement(embedded: File.remove_rows_sql)
     package static let readRows = Statement(embedded: File.read_rows_sql)

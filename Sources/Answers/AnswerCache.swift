@@ -1,7 +1,7 @@
 package import Core
 import Synchronization
 
-/// A logical time that orders everything that the cache learns.
+/// A logical time that orders the cache's updates.
 package typealias Moment = Int
 
 /// A cache of rendered answers about recently read customers. An answer is valid until the log or the clock
@@ -11,7 +11,7 @@ package typealias Moment = Int
 /// log's reader reports all other commits. For each shard, the cache therefore knows up to which position its
 /// answers are valid. It keeps an answer only if the stream has not changed since the answer was requested.
 package final class AnswerCache: Sendable {
-    /// Renders an answer that was read about a customer.
+    /// A function that renders an answer about a customer.
     package typealias Render = @Sendable (EntitlementsAnswer) -> ReadyAnswer
 
     /// The instant at which the database was queried.
@@ -34,7 +34,7 @@ package final class AnswerCache: Sendable {
     /// The rules versions known to all partitions.
     let rules = Mutex<[ProjectID: Int64]>([:])
     let newest = Atomic<Moment>(0)
-    /// When the whole cache was last cleared. Locked while the cache is cleared.
+    /// When the cache was last cleared. This lock is held while the cache is cleared.
     let clearedAt = Mutex<Moment>(0)
     /// When the log was last read to its end.
     let confirmedAt = Atomic(Int64.min / 2)
@@ -52,7 +52,7 @@ package final class AnswerCache: Sendable {
 
     // MARK: Reading
 
-    /// The cached answer about a customer; `nil` if there is none.
+    /// Returns the cached answer about a customer; `nil` if there is none.
     func find(_ stream: Stream, at now: Instant) -> Held? {
         change(stream.shard) { partition -> Held? in
             guard let found = partition.find(stream, at: now) else { return nil }
@@ -63,7 +63,7 @@ package final class AnswerCache: Sendable {
         }
     }
 
-    /// The position up to which the shard's events have been processed.
+    /// Returns the position up to which the shard's events have been processed.
     func applied(of shard: Shard) -> Int64 { change(shard) { $0.applied } }
 
     package var tally: AnswerTally {
@@ -178,8 +178,8 @@ struct AnswerPartition {
     private var hand = 0
     /// The newest known rules. Answers derived from older rules are not returned.
     private var rules = KnownRules()
-    /// For each mark, the last sequence at which one of its streams changed. Older states of those
-    /// streams are not cached.
+    /// Streams are grouped under marks. For each mark, the last sequence at which one of its streams changed. Older
+    /// states of these streams are not cached.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
     /// For each mark, when the sandbox of one of its streams last changed. Sandboxes are in other shards.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
@@ -264,8 +264,7 @@ struct AnswerPartition {
         remove(place)
     }
 
-    /// Removes answers that include an older state of the sandbox, and rejects such answers whose
-    /// reads are in progress.
+    /// Removes answers that include an older state of the sandbox, and rejects those that are still being read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)
@@ -308,7 +307,7 @@ private struct KnownRules {
         highest = max(highest, version)
     }
 
-    /// Whether the answer was derived from rules that are new enough.
+    /// Returns whether the answer was derived from rules that are new enough.
     func allow(_ answer: ReadyAnswer) -> Bool {
         // Most answers are at least as new as any project's rules and need no lookup.
         highest <= answer.rules || versions[answer.stream.project, default: 0] <= answer.rules

@@ -6,9 +6,9 @@ package protocol AnswerSource: Sendable {
     /// Gets the current state of a customer. Calls `then` exactly once.
     func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void)
-    /// The current states of several customers of one project. An unreadable customer gets a fault.
+    /// Returns the current states of several customers of one project. An unreadable customer gets a fault.
     func views(of streams: [Stream]) throws(Fault) -> [Stream: Result<CustomerView, Fault>]
-    /// The last position of each shard, by the shard's number.
+    /// Returns the last position of each shard, by the shard's number.
     func heads() throws(Fault) -> [Int64]
     var now: @Sendable () -> Instant { get }
 }
@@ -18,7 +18,7 @@ package protocol AnswerSource: Sendable {
 package final class CustomerReads: Sendable {
     /// How long the log may be silent before cached answers are no longer trusted.
     package static let trustedMilliseconds: Int64 = 1000
-    /// While the database is unavailable, it gets one read per period of this length.
+    /// The interval between reads while the database is unavailable, in milliseconds.
     private static let probePause: Int64 = 1000
 
     private let source: any AnswerSource
@@ -42,10 +42,11 @@ package final class CustomerReads: Sendable {
     /// The number of stale answers given so far.
     package var staleCount: Int64 { stale.load(ordering: .relaxed) }
 
-    /// The current answer from the cache; `nil` if the database must be queried.
+    /// Returns the current answer from the cache; `nil` if the database must be queried.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // Checked before the cached answer is read, because events that the answer lacks may be applied in between.
+        // This check comes before the cached answer is read, because events that the answer lacks may be applied in
+        // between.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -97,8 +98,8 @@ package final class CustomerReads: Sendable {
             cache.keep(answer, since: beginning), at: answer.entitlements.at, answer.position)
     }
 
-    /// The current answers about several customers of one project, in order. Answers that are not
-    /// cached are read together. An unreadable customer gets a fault instead of an answer.
+    /// Returns the current answers about several customers of one project, in order. Reads the answers that are not
+    /// cached together. An unreadable customer gets a fault instead of an answer.
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
@@ -182,7 +183,7 @@ package final class CustomerReads: Sendable {
 
     // MARK: Positions
 
-    /// Whether an answer at `position` also covers `after`, as far as the cache can tell.
+    /// Returns whether an answer at `position` also covers `after`, as far as the cache can tell.
     private func reaches(_ after: Position?, _ position: Position?) -> Bool {
         guard let after else { return true }
         if let position, after.shard == position.shard {
@@ -191,9 +192,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless the database's last answer covers `after`. Without `position`, throws unless
-    /// its next answers will cover it. The database covers every position that any caller ever
-    /// received. All other positions do not belong to this log.
+    /// Throws unless the database's last answer covers `after`. Without `position`, throws unless its next answers will
+    /// cover it. The database covers every position that any caller ever received. Any other position does not belong
+    /// to this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -255,11 +256,11 @@ package final class ReadyAnswer: Sendable {
         sandboxSequence = answer.sandbox?.sequence
     }
 
-    /// Whether the answer is valid at that instant, provided that no new event has arrived.
+    /// Returns whether the answer is valid at that instant, provided that no new event has arrived.
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
-    /// Whether the other answer about the stream covers more of the log or is based on newer rules.
-    /// If both are equal, the answer that was requested last counts.
+    /// Returns whether the other answer about the stream covers more of the log or is based on newer rules. If both are
+    /// equal, the answer that was requested last counts.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules

@@ -23,21 +23,21 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
         self.found = found
     }
 
-    /// A finding about an event.
+    /// Creates a finding about an event.
     package init(at position: Position, column: String, expected: String, found: String) {
         self.init(
             "deed.events", "\(position)", shard: position.shard, column: column,
             expected: expected, found: found)
     }
 
-    /// A finding about the recorded head of a shard.
+    /// Creates a finding about the recorded head of a shard.
     package init(head shard: Shard, column: String, expected: String, found: String) {
         self.init(
             "deed.shards", "\(shard.number)", shard: shard, column: column, expected: expected,
             found: found)
     }
 
-    /// A finding about stored evidence.
+    /// Creates a finding about stored evidence.
     package init(evidence digest: [UInt8], column: String, expected: String, found: String) {
         self.init(
             "deed.evidence", digest.hexDigits, column: column, expected: expected, found: found)

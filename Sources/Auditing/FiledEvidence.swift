@@ -15,7 +15,7 @@ package struct FiledEvidence: Sendable {
     package let verdict: String
     /// `nil` if only the digest is stored.
     package let content: [UInt8]?
-    /// The certificates in the order in which they are put back. A missing certificate is empty.
+    /// The certificates in the order in which they are restored to the evidence. A missing certificate is empty.
     package let certificates: [[UInt8]]
     /// Whether the columns still contain the values that were written.
     package let isSealed: Bool
@@ -48,7 +48,7 @@ package struct RestingEvent: Sendable {
     /// The digest of the evidence that the event names; `nil` if the event should name evidence but
     /// does not.
     package let digest: [UInt8]?
-    /// The facts that must be stated by the evidence for the event to be true.
+    /// The facts that the evidence must state for the event to be true.
     package let facts: Facts
 
     package init(
@@ -84,8 +84,8 @@ extension Facts {
         return subjects
     }
 
-    /// Whether evidence that states these facts fully accounts for an event, regardless of the form
-    /// of the evidence.
+    /// Returns whether evidence that states these facts fully accounts for an event, regardless of the form of the
+    /// evidence.
     package func explain(_ event: Facts) -> Bool {
         let (told, stated) = (event.unranked, unranked)
         return told.transactions.allSatisfy(stated.transactions.contains)

@@ -18,8 +18,8 @@ final class AccessTeller {
         id = project
     }
 
-    /// The changes caused by each wanted event of the round. The round ends before the first customer
-    /// whose events would exceed the row limit. The very first customer is always included.
+    /// Returns the changes caused by each wanted event of the round. The round ends before the first customer whose
+    /// events would exceed the row limit. The very first customer is always included.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -49,7 +49,6 @@ final class AccessTeller {
         return found
     }
 
-    /// The changes that the event caused.
     func changes(by event: LoggedEvent, _ access: inout ToldAccess) throws(Fault) -> AccessTold {
         let changes = try access.tell(try log.recorded(event)) { wanted, customer throws(Fault) in
             try catalog(wanted, for: customer)
@@ -57,7 +56,7 @@ final class AccessTeller {
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// Where the fold of each customer with wanted events starts. This may shorten the round.
+    /// Returns where the fold of each customer with wanted events starts. May shorten the round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -134,7 +133,7 @@ final class ToldMemory: Sendable {
         limit = bytes / 2
     }
 
-    /// The customer's state before this version; an empty state if the customer is not in memory.
+    /// Returns the customer's state before this version; an empty state if the customer is not in memory.
     func told(of stream: Stream, before version: Int64) -> ToldAccess {
         let known = state.withLock { $0.young[stream] ?? $0.old[stream] }
         return known.flatMap { $0.version < version ? $0 : nil } ?? ToldAccess()

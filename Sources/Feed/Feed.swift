@@ -12,7 +12,7 @@ package final class Feed: Sendable {
 
     package typealias Give = @Sendable (Result<FeedPage, FeedError>) -> Void
 
-    /// The result of a question.
+    /// The result of a question to the feed.
     package enum Outcome: Sendable {
         case page(FeedPage)
         /// No event matches yet. To get a page later, the caller must `hold` the ticket.

@@ -31,7 +31,7 @@ package struct FeedQuestion: Hashable, Sendable {
         self.environment = environment
     }
 
-    /// Whether an event may match, as far as can be decided without knowing how it changed access.
+    /// Returns whether an event may match, judged without knowing how it changed access.
     func mayInclude(_ stream: Stream, _ type: String) -> Bool {
         stream.project == project && stream.environment == environment
             && customer.map { $0 == stream.customer } ?? !stream.customer.isReserved
@@ -80,7 +80,7 @@ package struct FeedPage: Sendable {
     /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// The part of the page for a reader who is already further ahead in some shards.
+    /// Returns the part of the page for a reader who is already further ahead in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Reads pages of a project's feed from the log.
 package final class FeedReader: Sendable {
-    /// How long before the creation of a lost cursor its replacement starts, in milliseconds. Clocks may
-    /// differ, and an instance that never saw the lost events keeps issuing cursors until the loss is accepted.
+    /// A replacement cursor starts this many milliseconds before the lost cursor was created. Clocks may differ, and an
+    /// instance that never saw the lost events keeps issuing cursors until the loss is accepted.
     private static let restartMargin: Int64 = 1_800_000
 
     let log: any FeedLog
@@ -45,7 +45,7 @@ package final class FeedReader: Sendable {
             items: course.sortedItems.naming(actorsOf: project), next: next, heads: course.heads)
     }
 
-    /// The cursor for the place at which the question starts.
+    /// Returns the cursor for the place at which the question starts.
     package func cursor(of question: FeedQuestion) throws(FeedError) -> FeedCursor {
         try rethrowing(as: FeedError.fault) { () throws(Fault) in
             let course = try begin(question)
@@ -103,8 +103,8 @@ package final class FeedReader: Sendable {
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
 
-    /// A cursor that covers only events that still exist: the events that the old cursor passed and that were
-    /// recorded long enough before it was issued. The events in the places of lost ones were recorded later.
+    /// Returns a cursor that covers only events that still exist: those that the old cursor passed and that were
+    /// recorded long enough before it was issued. Events that took the places of lost ones were recorded later.
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses
     ) throws(FeedError) -> FeedCursor {
@@ -117,7 +117,7 @@ package final class FeedReader: Sendable {
             origin: cursor.origin, losses: losses)
     }
 
-    /// Whether a loss has been accepted since the last request for the project's feed.
+    /// Returns whether a loss has been accepted since the last request for the project's feed.
     private func isNews(_ losses: AcceptedLosses, of project: ProjectID) -> Bool {
         let before = self.losses.withLock { $0.updateValue(losses, forKey: project) }
         return before.map { $0 != losses } ?? false
@@ -129,7 +129,6 @@ package final class FeedReader: Sendable {
         waiters.forget()
     }
 
-    /// Forgets erased customers.
     package func forget(_ erased: [LoggedEvent]) {
         for stream in erased.map(\.stream) {
             memory.forget(stream)

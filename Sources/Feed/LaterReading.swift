@@ -2,8 +2,8 @@ package import Core
 import Following
 
 extension FeedReader {
-    /// The next events of the given customers, in order for each customer. Each customer's state
-    /// before these events is remembered, so that a repeated request is cheap.
+    /// Returns the next events of the given customers, in order for each customer. Each customer's state before these
+    /// events is remembered, so that a repeated request is cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
@@ -14,7 +14,8 @@ extension FeedReader {
         return items.map { $0.naming(actorsOf: owner) }
     }
 
-    /// An event in the feed, found by its own id or by the id of a message about it; `nil` if no event has the id.
+    /// Returns an event in the feed, found by its own id or by the id of a message about it; `nil` if no event has the
+    /// id.
     package func item(
         _ id: String, of project: ProjectID, _ environment: Environment
     ) throws(FeedError) -> FeedItem? {
@@ -33,14 +34,14 @@ extension FeedReader {
         return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
 
-    /// The last position in each shard that was recorded before the instant.
+    /// Returns the last position in each shard that was recorded before the instant.
     package func places(before instant: Instant) throws(Fault) -> [Int64] {
         try log.places(before: instant)
     }
 }
 
 extension AccessTeller {
-    /// The events and the changes that they caused, in order for each customer.
+    /// Returns the events and the changes that they caused, in order for each customer.
     func tell(
         _ found: [[LoggedEvent]], after wanted: [LaterEvents]
     ) throws(Fault) -> [[FeedItem]] {
@@ -76,7 +77,7 @@ extension AccessTeller {
 }
 
 extension [FeedItem] {
-    /// The same items, with the names of the keys that caused the events.
+    /// Returns the same items, with the names of the keys that caused the events.
     func naming(actorsOf project: ProjectState) -> [FeedItem] {
         let names = project.names(of: lazy.map(\.record.actor))
         if names.isEmpty { return self }

@@ -54,8 +54,7 @@ struct PageCourse {
         )
     }
 
-    /// The events of a round: the first one from each shard, then the second one from each shard,
-    /// and so on.
+    /// Returns the events of a round: the first one from each shard, then the second one from each shard, and so on.
     func round(of look: FeedLook) -> Round {
         let inTurn = look.stretches.sorted { order(of: $0) < order(of: $1) }
         var steps: [LoggedEvent] = []
@@ -76,7 +75,7 @@ struct PageCourse {
         (Int(stretch.shard.number) + Shard.count - turn) % Shard.count
     }
 
-    /// The maximum number of these steps that fit into the page.
+    /// Returns how many of these steps fit into the page.
     private func cut(of steps: [LoggedEvent]) -> Int {
         if question.types?.dependOnAccess == true { return steps.count }
         var (items, bytes) = (items.count, bytes)
@@ -96,7 +95,7 @@ struct PageCourse {
     /// Counts the rows that were read to determine how events changed access.
     mutating func count(_ more: Int) { rows += more }
 
-    /// Adds events from the round, as far as the page has room.
+    /// Adds events from the round until the page is full.
     mutating func take(_ round: Round, _ access: [Position: AccessTold]) {
         rows += round.steps.count
         var passed = [Int](repeating: 0, count: Shard.count)

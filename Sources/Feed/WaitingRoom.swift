@@ -109,14 +109,14 @@ struct WaitingRoom {
         unlist(number, call.question)
     }
 
-    /// The milliseconds until the next action is due.
+    /// Returns the milliseconds until the next action is due.
     func pause(at time: Int64) -> Int64 {
         if !ready.isEmpty { return 0 }
         let next = calls.values.lazy.filter { $0.stage == .held }.map(\.deadline).min()
         return next.map { max(0, $0 - time) } ?? 60_000
     }
 
-    /// The next calls to answer, all with the same question.
+    /// Returns the next calls to answer, all with the same question.
     mutating func next(at time: Int64) -> Group? {
         var due: Set<Int> = []
         for (number, call) in calls where call.stage != .reading && call.deadline <= time {
@@ -190,7 +190,7 @@ extension FeedQuestion {
         return one.map(WaitingRoom.Subject.one) ?? .all(project, environment)
     }
 
-    /// Whether the two questions differ at most in their starting points.
+    /// Returns whether the two questions differ at most in their starting points.
     fileprivate func isSame(as other: FeedQuestion) -> Bool {
         var other = other
         other.start = start
@@ -199,7 +199,7 @@ extension FeedQuestion {
 }
 
 extension FeedQuestion.Start {
-    /// The earlier of the two positions in each shard.
+    /// Returns the earlier of the two positions in each shard.
     fileprivate func earlier(_ other: FeedCursor) -> Self {
         guard case .cursor(let cursor) = self else { return .cursor(other) }
         return .cursor(

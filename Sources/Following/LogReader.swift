@@ -13,8 +13,8 @@ package protocol LogReader: AnyObject, Sendable {
     /// Reports a commit by this instance, in any project, before the senders get their replies. The
     /// commit began at `moment` and may have overtaken earlier events.
     func hear(_ commit: Commit, since moment: Int)
-    /// Processes events from any instance that follow the reader's position. They were requested at
-    /// `moment`, which was `askedAt` on the monotonic clock.
+    /// Processes events from any instance that follow the reader's position. The events were requested at `moment`,
+    /// which was `askedAt` on the monotonic clock.
     func take(_ news: [Stretch], askedAt: Int64, since moment: Int)
     /// Starts again at these heads, because the database may now contain a different log.
     func restart(at heads: [Int64], askedAt: Int64)
@@ -50,7 +50,7 @@ package struct Commit: Sendable {
     /// the commit. A caller who learns that there was nothing to do must see that state in the next
     /// read.
     package var unchanged: [(stream: Stream, sequence: Int64)] = []
-    /// The versions of the rules behind the decisions.
+    /// The versions of the rules on which the decisions were based.
     package var rules: [(project: ProjectID, version: Int64)] = []
     /// Returns the state of a changed customer after the commit.
     package let customer: @Sendable (Stream) -> CustomerSnapshot?

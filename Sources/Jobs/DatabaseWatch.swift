@@ -21,7 +21,7 @@ package final class DatabaseWatch: Sendable {
         var answers = false
         var lookedAt: Int64 = 0
         var tidiedAt: Int64?
-        /// The last reported fault of the private PostgreSQL, which is not reported again at every check.
+        /// The private PostgreSQL's last reported fault, remembered so that it is not reported again at every check.
         var restartFault: String?
     }
     private let state = Monitor(State())
@@ -32,7 +32,7 @@ package final class DatabaseWatch: Sendable {
     private let foreignClock: ForeignClock?
     private let onReturn: Monitor<@Sendable () -> Void> = Monitor({})
 
-    /// `postgres` is the private server, if there is one. `foreignClock` learns of a test clock that the database
+    /// `postgres` is the private server, if there is one. `foreignClock` receives any test clock that the database
     /// should not have.
     package init(
         _ ledger: Ledger, over connection: ConnectionSettings, postgres: PrivatePostgres?,
@@ -115,7 +115,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// PostgreSQL's own reason for refusing a session.
+    /// Returns PostgreSQL's own reason for refusing a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(connection.forLooking)

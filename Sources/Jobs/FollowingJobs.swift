@@ -2,8 +2,8 @@ import Core
 package import Ledger
 
 extension Job {
-    /// Passes on every event in the log. Only one instance at a time does this. After a crash, some events may be
-    /// passed on twice.
+    /// Passes every event in the log to a durable reader. Only one instance at a time does this. After a crash, some
+    /// events may be passed on twice.
     package static func following(
         _ reader: DurableReader, of ledger: Ledger, _ take: @escaping DurableReader.Taking
     ) -> Job {

@@ -4,8 +4,8 @@ package import Ledger
 import Threading
 
 extension Job {
-    /// Shows other processes that this instance is alive, stores the instance's report about itself, and records its
-    /// news.
+    /// Shows other processes that this instance is alive, stores the instance's report about itself, and notes what
+    /// stores have reported.
     package static func signOfLife(
         of instance: String, _ ledger: Ledger, news: @escaping @Sendable () -> [String],
         says: @escaping @Sendable () -> JSON?
@@ -19,8 +19,8 @@ extension Job {
                     instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
                 for name in news() { try ledger.note(done: name, says: "{}") }
             } catch {
-                // If the database is unusable, the missing signs of life report enough, and the
-                // instance is not ready anyway.
+                // If the database is unusable, this job need not report it: the signs of life stop, and the instance is
+                // not ready anyway.
                 if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
             }
             return .asScheduled
@@ -49,5 +49,5 @@ extension Job {
 
 private let storageName = "storage"
 private let shortestSample: Int64 = 86_400_000
-/// The number of samples, enough to show the growth over a month.
+/// The number of stored samples, enough to show the growth over a month.
 private let sampleLimit = 32

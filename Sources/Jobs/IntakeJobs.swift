@@ -73,7 +73,6 @@ package struct IntakeJobs: Sendable {
     }
 }
 
-/// Metrics about the queue and its workers.
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()

@@ -3,11 +3,9 @@ package import Threading
 
 /// Work that runs in the background.
 package struct Job: Sendable {
-    /// When a job runs next.
     package enum Next: Sendable {
         /// The job runs immediately, because more work remains.
         case atOnce
-        /// The job runs at the scheduled time.
         case asScheduled
         /// The job runs at that instant on Deed's clock, if it comes before the scheduled time.
         case at(Instant)
@@ -38,7 +36,7 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// The length of the pause after this many consecutive failures. It doubles with each failure.
+    /// Returns the length of the pause after this many consecutive failures. It doubles with each failure.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }

@@ -21,7 +21,7 @@ extension Job {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Another run may be in progress, for example a requested one.
+                    // Waits while another run is in progress, for example a requested one.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -89,7 +89,7 @@ extension Job {
 }
 
 extension Intake {
-    /// Whether a reconciliation with all steps has ended since the given instant.
+    /// Returns whether a reconciliation with all steps has ended since the given instant.
     fileprivate func wasReconciled(
         _ project: ProjectID, since instant: Instant
     ) throws(Fault) -> Bool {

@@ -34,7 +34,6 @@ extension Job {
     }
 }
 
-/// Counts the results of refund reports.
 private struct RefundMeasures: Sendable {
     private let reported, unreported, waiting: Counter
 

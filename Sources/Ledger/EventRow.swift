@@ -47,19 +47,19 @@ struct EventRow {
         causeDigest = rows.bytes(row, Column.causeDigest.rawValue)
     }
 
-    /// Whether the row contains an event. Some queries also return rows with other data only.
+    /// Returns whether the row contains an event. Some queries also return rows with other data only.
     static func isThere(in rows: borrowing Rows, _ row: Int) -> Bool {
         !rows.isNull(row, Column.seq.rawValue)
     }
 
-    /// The stream named in the row, exactly as stored.
+    /// Returns the stream named in the row, exactly as stored.
     static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
             rows.text(row, Column.customer.rawValue))
     }
 
-    /// The row's position among its project's rows, which are in order of recording.
+    /// Returns the row's position among its project's rows, which are in order of recording.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.recordedAt.rawValue)),
@@ -68,7 +68,7 @@ struct EventRow {
         ]
     }
 
-    /// The event with its decoded payload.
+    /// Returns the event with its decoded payload.
     func recorded() throws(LedgerError) -> RecordedEvent {
         let record = EventRecord(
             occurredAt: occurredAt, recordedAt: recordedAt, actor: try identifier(actor),
@@ -78,7 +78,7 @@ struct EventRow {
             event: try Event(type: type, format: format, payload: payload), record: record)
     }
 
-    /// The event, if it directly follows that version.
+    /// Returns the event. Throws unless the event directly follows that version.
     func recorded(after version: Int64) throws(LedgerError) -> RecordedEvent {
         if self.version != version + 1 {
             throw .unreadable("version \(self.version) of a stream right after \(version)")

@@ -6,21 +6,21 @@ import Threading
 /// Leases for work that one instance does for all instances. A lease ends when its time is over or
 /// when its holder's session ends.
 extension Ledger {
-    /// When the job's last completed run began, according to Deed's clock.
+    /// Returns when the job's last completed run began, according to Deed's clock.
     package func lastRun(of job: String) throws(Fault) -> Instant? {
         try list(Statement.findLease(.text(job), .int8(0)), over: watching) { rows, row in
             rows.optionalInt8(row, 0).map(Instant.init(milliseconds:))
         }.first.flatMap(\.self)
     }
 
-    /// Whether any instance holds the lease.
+    /// Returns whether any instance holds the lease.
     package func isHeld(_ name: String, at now: Instant) throws(Fault) -> Bool {
         try list(Statement.findLease(.text(name), .int8(now.milliseconds)), over: watching) {
             rows, row in rows.bool(row, 1)
         }.first ?? false
     }
 
-    /// The job's lease; `nil` if another instance holds it, or has run the job since `lastRun`.
+    /// Takes the job's lease, or returns `nil` if another instance holds it or has run the job since `lastRun`.
     package func takeLease(
         of job: String, at now: Instant, until end: Instant, lastRun: Instant?
     ) throws(Fault) -> Lease? {
@@ -41,7 +41,7 @@ extension Ledger {
         return try list(call, over: watching) { _, _ in true }.first ?? false
     }
 
-    /// Returns the lease after a run that began at `ranAt`; `nil` means that the job did not run.
+    /// Gives up the lease after a run that began at `ranAt`; `nil` means that the job did not run.
     package func end(_ lease: Lease, ranAt: Instant?) throws(Fault) {
         try requireWritable()
         let call = Statement.endLease(
@@ -73,8 +73,8 @@ package final class KeptLease: Sendable {
     private let ledger: Ledger
     private let state = Monitor(State())
 
-    /// Takes the lease, using the machine's clock; `nil` if another instance holds it, or has run
-    /// the job since `lastRun`.
+    /// Takes the lease by the machine's clock, or returns `nil` if another instance holds it or has run the job since
+    /// `lastRun`.
     package init?(
         _ name: String, of ledger: Ledger, lastRun: Instant? = nil,
         clock: @escaping @Sendable () -> Instant
@@ -96,7 +96,7 @@ package final class KeptLease: Sendable {
         }
     }
 
-    /// Returns the lease after a run that began at `ranAt`; `nil` means that the job did not run.
+    /// Gives up the lease after a run that began at `ranAt`; `nil` means that the job did not run.
     package func end(ranAt: Instant? = nil) throws(Fault) {
         state.change { $0.isOver = true }
         try ledger.end(lease, ranAt: ranAt)

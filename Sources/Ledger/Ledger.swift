@@ -219,7 +219,7 @@ package final class Ledger: Sendable {
         commands[Int(shard.number) % commands.count]
     }
 
-    /// The current states of a customer and its project.
+    /// Returns the current states of a customer and its project.
     package func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot {
         try CustomerSnapshot(try reading(of: stream))
     }
@@ -249,7 +249,7 @@ package final class Ledger: Sendable {
         reads.add(PendingRead(stream, deadline: deadline, respond: respond))
     }
 
-    /// Up to `limit` events of a stream after a version.
+    /// Returns up to `limit` events of a stream after a version.
     package func events(
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> [LogEntry] {
@@ -264,7 +264,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// One item for each row of the call's result.
+    /// Returns one item for each row of the call's result.
     func list<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
@@ -272,7 +272,7 @@ package final class Ledger: Sendable {
         try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
     }
 
-    /// The rows, or the reason why the database refused the call.
+    /// Returns the rows, or the reason why the database refused the call.
     func rows<Item>(
         _ call: Call, over pool: Pool? = nil,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item

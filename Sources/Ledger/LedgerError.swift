@@ -98,8 +98,7 @@ package enum LedgerError: Trouble, Error, Sendable, CustomStringConvertible {
         if case .postgres(let error) = self { error.sqlState == "55P03" } else { false }
     }
 
-    /// Whether the database interrupted something slow: a statement, or a transaction whose next
-    /// statement took too long.
+    /// Whether the database interrupted a slow statement, or a transaction whose next statement took too long.
     var isTooLong: Bool {
         guard case .postgres(let error) = self else { return false }
         return ["57014", "25P03"].contains(error.sqlState)
@@ -152,8 +151,8 @@ package enum LedgerError: Trouble, Error, Sendable, CustomStringConvertible {
 }
 
 extension LedgerError {
-    /// The fault for the command's sender. For background work, a timeout does not mean that the
-    /// database is unreachable, because the same work would time out again.
+    /// Returns the fault for the command's sender. For background work, a timeout does not mean that the database is
+    /// unreachable, because the same work would time out again.
     func fault(of pending: PendingCommand) -> Fault {
         if pending.kind == .client || !isTooLong { return fault }
         return .broken(

@@ -37,7 +37,6 @@ package struct LedgerSettings: Sendable {
     }
 }
 
-/// A ledger's own metrics.
 package struct LedgerMeasures: Sendable {
     let batchSizes: Histogram
     let commitTimes: Histogram

@@ -26,7 +26,7 @@ package struct Schema: ~Copyable {
         link = Link(settings)
     }
 
-    /// The newest migration in the database; 0 if there is none.
+    /// Returns the newest migration in the database; 0 if there is none.
     package mutating func found() throws(LedgerError) -> Int64 {
         do throws(LedgerError) {
             return try link.settled { connection throws(LedgerError) in
@@ -39,7 +39,7 @@ package struct Schema: ~Copyable {
         }
     }
 
-    /// What the database requires of programs, and the state of its schema.
+    /// Returns what the database requires of programs, and the state of its schema.
     package mutating func standing() throws(LedgerError) -> SchemaStanding {
         let found = try found()
         if found < LogDemand.firstMigration {
@@ -60,7 +60,7 @@ package struct Schema: ~Copyable {
         if let error = try standing().error { throw error }
     }
 
-    /// The steps that `migrate` would perform.
+    /// Returns the steps that `migrate` would perform.
     package mutating func pending() throws(LedgerError) -> [SchemaStep] {
         try link.settled { connection throws(LedgerError) in
             try connection.pendingMigrations().map(SchemaStep.init)
@@ -129,7 +129,7 @@ package struct SchemaStanding: Sendable {
 }
 
 extension LedgerError {
-    /// The fault of a schema at that migration; `nil` if there is none.
+    /// Creates the fault of a schema at that migration; `nil` if there is none.
     package init?(migrationFound found: Int64) {
         if found == Schema.needed { return nil }
         if found == 0 {
@@ -165,7 +165,7 @@ extension Connection {
         return applied
     }
 
-    /// The applied migrations. Throws if an unreleased build applied any others.
+    /// Returns the applied migrations. Throws if an unreleased build applied any others.
     mutating func releasedMigrations() throws(LedgerError) -> [AppliedMigration] {
         let applied = try appliedMigrations()
         let first = applied.first { $0.number == Migration.all.first?.number }
@@ -176,7 +176,7 @@ extension Connection {
     /// Throws unless the applied migrations are those of this release.
     mutating func requireOwnMigrations() throws(LedgerError) { _ = try pendingMigrations() }
 
-    /// The missing migrations. Throws if the applied ones are not this release's.
+    /// Returns the missing migrations. Throws if the applied ones are not this release's.
     fileprivate mutating func pendingMigrations() throws(LedgerError) -> [Migration] {
         let applied = try releasedMigrations()
         if let newest = applied.last, newest.number > Schema.needed,
@@ -227,8 +227,8 @@ extension Connection {
         }
     }
 
-    /// Applies the next migration; `nil` if none is missing. The first migration also creates the
-    /// schema in the same transaction, so that a failure leaves no empty schema behind.
+    /// Applies the next migration, or returns `nil` if none is missing. The first migration also creates the schema in
+    /// the same transaction, so that a failure leaves no empty schema behind.
     fileprivate mutating func apply(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {
@@ -247,7 +247,7 @@ extension Connection {
         return SchemaStep(migration)
     }
 
-    /// Like `apply`, but for a migration whose statements each need their own transaction.
+    /// Applies a migration whose statements each need their own transaction.
     private mutating func applyStepwise(
         through last: Int64, now: Instant
     ) throws(LedgerError) -> SchemaStep? {

@@ -10,12 +10,12 @@ package final class TestClockTable: Sendable {
         pool = Pool(settings, size: 1)
     }
 
-    /// The clock's time; `nil` if there is none.
+    /// Returns the clock's time; `nil` if there is none.
     package func read() throws(LedgerError) -> Instant? {
         try first(Statement.readTestClock()).map(Instant.init(milliseconds:))
     }
 
-    /// The clock's time. The fault says only that the time cannot be read.
+    /// Returns the clock's time. The fault says only that the time cannot be read.
     package func instant() throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in try read() }
     }
@@ -34,7 +34,7 @@ package final class TestClockTable: Sendable {
         return try faulting { () throws(LedgerError) in try first(call) != nil }
     }
 
-    /// The first instant after this one at which time alone changes something.
+    /// Returns the first instant after this one at which access changes or work becomes due without any call.
     package func nextDue(after instant: Instant) throws(Fault) -> Instant? {
         try faulting { () throws(LedgerError) in
             try first(Statement.findNextDue(.int8(instant.milliseconds)))
@@ -54,7 +54,7 @@ package final class TestClockTable: Sendable {
 }
 
 extension Ledger {
-    /// The time of the database's test clock; `nil` if it has none.
+    /// Returns the time of the database's test clock; `nil` if it has none.
     package func testClock() throws(Fault) -> Instant? {
         try list(Statement.readTestClock(), over: watching) { rows, row in
             Instant(milliseconds: rows.int8(row, 0))

@@ -119,7 +119,7 @@ package struct EvidenceAudit {
         }
     }
 
-    /// What the evidence states, unless it is damaged. Records any findings.
+    /// Returns what the evidence states, unless it is damaged. Records any findings.
     private mutating func proof(of filed: FiledEvidence, for event: RestingEvent?) -> Proof {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -201,7 +201,7 @@ extension FiledEvidence {
         return ("content", "the bytes of that digest", "others")
     }
 
-    /// Columns that differ from the evidence or from what was filed.
+    /// Returns the columns that differ from the evidence or from what was filed.
     func differences(
         from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {

@@ -24,8 +24,9 @@ struct Recorded<Told> {
 }
 
 extension Wish {
-    /// A single command, answered from its record. A repetition finds the same record and therefore gets the
-    /// same answer, whatever happened later. `otherwise` supplies the answer if the command had nothing to do.
+    /// Creates a wish with a single command, answered from its record. A repetition finds the same record and therefore
+    /// gets the same answer, regardless of later changes. `otherwise` supplies the answer if the command had nothing to
+    /// do.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,
@@ -37,7 +38,8 @@ extension Wish {
         }
     }
 
-    /// The same for a command that always leaves a record. `missing` describes the fault if the record is missing.
+    /// Creates a wish with a command that always leaves a record. `missing` describes the fault if the record is
+    /// missing.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         missing: String,

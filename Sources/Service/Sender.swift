@@ -15,7 +15,7 @@ package struct Sender: Sendable {
 }
 
 extension Secrets {
-    /// The cause of a command: either the sender's idempotency key or a unique text.
+    /// Returns the cause of a command: either the sender's idempotency key or a unique text.
     ///
     /// The digest covers the sender's request, so that two different requests cannot share one key.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
@@ -32,12 +32,12 @@ extension Secrets {
         return Cause(text: text, digest: digest(bytes))
     }
 
-    /// A unique identifier that cannot be guessed.
+    /// Returns a unique identifier that cannot be guessed.
     func newID<Kind>(prefix: StaticString) -> Identifier<Kind> {
         Identifier(prefix: prefix, random: randomText(bytes: 12))
     }
 
-    /// A random text of letters and digits, each representing five bits.
+    /// Returns a random text of letters and digits, each representing five bits.
     func randomText(bytes count: Int) -> String {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
         return String(

@@ -3,12 +3,12 @@ import Synchronization
 
 /// Where all instances find the test clock of the database.
 package protocol ClockPlace: Sendable {
-    /// The clock's time; `nil` if the database does not have a test clock.
+    /// Returns the clock's time; `nil` if the database does not have a test clock.
     func instant() throws(Fault) -> Instant?
     /// Moves the clock forward to `target`. If `from` is given, the clock moves only if it shows
     /// that time. Returns whether it moved.
     func move(to target: Instant, from: Instant?) throws(Fault) -> Bool
-    /// The next instant at which time alone changes something.
+    /// Returns the next instant at which access changes or work becomes due without any call.
     func nextDue(after instant: Instant) throws(Fault) -> Instant?
 }
 

@@ -16,7 +16,7 @@ package struct Terms: Hashable, Sendable {
 }
 
 extension Wish {
-    /// The same wish, but refused if a customer has a different version at the decision.
+    /// Returns the same wish, but refused if a customer has a different version at the decision.
     package func requiring(_ versions: [Int64]) -> Wish {
         if versions.isEmpty { return self }
         switch self {
@@ -79,7 +79,7 @@ package struct RehearsalAnswer: Sendable {
 }
 
 extension Customers {
-    /// The changes that the wish would make for the customers concerned, as reads would show them.
+    /// Returns the changes that the wish would make for the customers concerned, as reads would show them.
     package func rehearsing<Answer>(_ wish: Wish<Answer>) -> Wish<RehearsalAnswer> {
         wish.rehearsed.thenLooking { rehearsal throws(CommandError) in
             var sides: [RehearsalAnswer.Side] = []

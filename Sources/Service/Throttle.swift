@@ -23,7 +23,7 @@ extension Rate {
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// What remains of a rate.
+/// The remaining part of a rate limit.
 struct Allowance {
     private let rate: Rate
     private var rest: Double
@@ -34,7 +34,7 @@ struct Allowance {
         rest = rate.burst
     }
 
-    /// The remaining amount at the given instant.
+    /// Returns the remaining amount at the given instant.
     func left(at now: Instant) -> Double {
         let elapsed = filledAt.map { max(0, now.milliseconds - $0.milliseconds) } ?? 0
         return min(rate.burst, rest + Double(elapsed) * rate.perSecond / 1000)
@@ -71,7 +71,7 @@ package struct Throttle: Sendable {
         self.all = all.map(Allowance.init)
     }
 
-    /// Whether `who` may act once more.
+    /// Returns whether `who` may act once more.
     package mutating func allows(_ who: String, at now: Instant) -> Bool {
         makeRoom(for: who, at: now)
         return self[who].left(at: now) >= 1
@@ -83,7 +83,7 @@ package struct Throttle: Sendable {
         return self[who].take(at: now)
     }
 
-    /// Returns a unit that `who` took but did not use.
+    /// Gives back a unit that `who` took but did not use.
     package mutating func giveBack(_ who: String) {
         self[who].giveBack()
         all?.giveBack()

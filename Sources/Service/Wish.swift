@@ -18,7 +18,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
     /// A question to another party, such as a store, and the step that follows the answer.
     case ask(Course<Wish>)
 
-    /// A wish with a single command.
+    /// Creates a wish with a single command.
     package init(
         _ command: Command,
         answer: @escaping @Sendable (Outcome) throws(CommandError) -> Answer
@@ -28,7 +28,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Several commands that are carried out in order, each in a separate commit.
+    /// Creates a wish with several commands that are carried out in order, each in a separate commit.
     package init(
         _ commands: [Command],
         answer: @escaping @Sendable ([CommandResult]) throws(CommandError) -> Answer
@@ -46,7 +46,7 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         return .write(command) { .next(commands.dropFirst(), results + [$0], answer) }
     }
 
-    /// Looks something up immediately.
+    /// Creates a wish that performs a lookup immediately.
     package init(looking look: () throws(CommandError) -> Wish) {
         do throws(CommandError) {
             self = try look()

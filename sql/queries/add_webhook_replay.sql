@@ -1,6 +1,6 @@
--- 1 project, 2 webhook, 3 replay, 4 digest, 5 event, 6 since, 7 until, 8 types, 9 customer, 10 when
--- it was requested, 11 how many may be in progress, 12 delete finished replays from before this
--- instant. Returns the stored digest, or null if there are too many replays.
+-- Returns the stored digest, or null if there are too many replays.
+-- $1 project, $2 webhook, $3 replay, $4 digest, $5 event, $6 since, $7 until, $8 types, $9 customer, $10 time of the
+-- request, $11 maximum number of replays in progress, $12 instant before which finished replays are deleted
 with forgotten as (
     delete from {schema}.webhook_replays
     where project = $1 and webhook = $2 and is_over and asked_at < $12::bigint and replay <> $3

@@ -1,5 +1,5 @@
 -- Customers with events in the log but no row in the projections.
--- 1 shard, 2 project or null for all, 3 limit
+-- $1 shard, $2 project or null for all, $3 limit
 select e.project, e.environment, e.customer
 from {schema}.events as e
 where e.shard = $1::smallint and ($2::text is null or e.project = $2::text) and e.version = 1

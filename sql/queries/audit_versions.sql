@@ -1,5 +1,5 @@
 -- Customers whose row has a wrong number of events, and streams with a missing version.
--- 1 shard
+-- $1 shard
 select project, environment, customer, c.version, e.last, e.count, count(*) over ()
 from (
     select project, environment, customer, version

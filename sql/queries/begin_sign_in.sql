@@ -1,5 +1,5 @@
 -- Deletes expired sign-ins. Begins nothing if the checked password is no longer the person's.
--- 1 digest, 2 person, 3 now, 4 a begun sign-in is over if it began then or earlier, 5 the password's scrypt output
+-- $1 digest, $2 person, $3 now, $4 latest beginning of an expired sign-in, $5 the password's scrypt output
 with old as (
     delete from {schema}.begun_sign_ins where begun_at <= $4::bigint
 )

@@ -1,6 +1,6 @@
--- 1 id, 2 expected revision, 3 state, 4 tries, 5 next try, 6 code, 7 sentence, 8 results, 9 actor,
--- 10 reason, 11 ticket, 12 now.
 -- A row that already has these values counts as changed, because the reply to an earlier attempt may have been lost.
+-- $1 id, $2 expected revision, $3 state, $4 tries, $5 next try, $6 code, $7 sentence, $8 results, $9 actor, $10 reason,
+-- $11 ticket, $12 now
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,

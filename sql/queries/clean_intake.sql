@@ -1,4 +1,4 @@
--- 1 delete items that ended before this instant, 2 limit, 3 the lease's name, 4 its fence
+-- $1 instant before which deleted items ended, $2 limit, $3 the lease's name, $4 its fence
 with held as materialized (
     -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share

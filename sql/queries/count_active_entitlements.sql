@@ -1,5 +1,6 @@
--- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7; 8 and 9 two instants
--- How many customers have access to each entitlement at the first instant, and at the second.
+-- Counts a page of customers with access to each entitlement, at two instants.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment and ends with $5, $6, $7; $8 first instant,
+-- $9 second instant
 select c.project, c.environment, e.key, count(*) filter (where e.value::int8multirange @> $8::bigint),
     count(*) filter (where e.value::int8multirange @> $9::bigint)
 from {schema}.customers as c

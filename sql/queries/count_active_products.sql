@@ -1,5 +1,6 @@
--- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7; 8 and 9 two instants
--- How many customers have a paid period or a lasting purchase of each product, at each of the two instants.
+-- Counts a page of customers with a paid period or a lasting purchase of each product, at two instants.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment and ends with $5, $6, $7; $8 first instant,
+-- $9 second instant
 select p.project, p.environment, t.product,
     count(distinct p.customer) filter (where
         {schema}.instant(t.purchased) <= {schema}.instant($8::bigint)

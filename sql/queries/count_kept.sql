@@ -1,10 +1,10 @@
 -- Counts the data stored about a customer, apart from event headers. Names of purchases without a row are not counted.
--- 1 shard, 2 project, 3 environment, 4 customer, 5 only events before this version, or null for all
+-- $1 shard, $2 project, $3 environment, $4 customer, $5 version before which events are counted, or null for all
 with own as materialized (
     select e.evidence, e.payload <> '' and e.type <> 'customer.erased' as is_full
     from {schema}.events as e
     where e.customer = $4::text and e.project = $2::text and e.environment = $3::text
-        -- No index by shard applies, as in load_streams.
+        -- `+ 0` keeps the planner from using an index by shard, as in load_streams.
         and e.shard + 0 = $1::smallint and e.version < coalesce($5::bigint, 9223372036854775807)
 ), bought as materialized (
     select p.store, p.original

@@ -1,6 +1,6 @@
--- 1 project
--- The number of waiting purchases, and how many of these, or of other customers' purchases, have a
--- token that now belongs to a customer.
+-- Counts waiting purchases, and counts the purchases, waiting or held by other customers, with a token that now belongs
+-- to a customer.
+-- $1 project
 select count(*), count(*) filter (
     where exists (
         select from {schema}.unclaimed_tokens as w

@@ -1,7 +1,7 @@
--- Counts one more sign-in attempt for a name, and returns the number of attempts since its first one.
--- An expired count starts again. Other expired counts are deleted, a few at a time.
--- 1 name as a digest, 2 now, 3 counts that began before this instant are over,
--- 4 which name is tried from an address, or null
+-- Counts one more sign-in attempt for a name, and returns the number of attempts since its first one. An expired count
+-- starts again. Other expired counts are deleted, a few at a time.
+-- $1 name as a digest, $2 now, $3 instant before which expired counts began, $4 the name that is tried from an address,
+-- or null
 with old as (
     delete from {schema}.sign_in_tries as t where t.who in (
         select o.who from {schema}.sign_in_tries as o

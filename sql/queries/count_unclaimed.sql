@@ -1,2 +1,2 @@
--- 1 stop counting at this number
+-- $1 number at which counting stops
 select count(*) from (select from {schema}.unclaimed limit $1::bigint) as waiting

@@ -1,4 +1,5 @@
--- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7
+-- Counts the unclaimed purchases in a page of customers.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment and ends with $5, $6, $7
 select p.project, p.environment, count(*)
 from {schema}.purchases as p
 where p.shard = $1::smallint

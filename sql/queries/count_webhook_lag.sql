@@ -1,5 +1,5 @@
--- 1 project, 2 shards, 3 the place in each: counts the project's events after that place, up to
--- 10,000 in each shard
+-- Counts the project's events after a place in each shard, up to 10,000 in each.
+-- $1 project, $2 shards, $3 places
 select count(*)
 from unnest($2::smallint[], $3::bigint[]) as p (shard, seq)
 cross join lateral (

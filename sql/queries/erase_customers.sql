@@ -1,6 +1,6 @@
--- Erases data outside the tables that follow from the log, and lists the events to empty later.
--- Runs after the events are written and before the purchases are removed.
--- 1 shards, 2 projects, 3 environments, 4 customers
+-- Erases data outside the tables derived from the log, and lists the events to empty later. Runs after the events are
+-- written and before the purchases are removed.
+-- $1 shards, $2 projects, $3 environments, $4 customers
 with gone as (
     select * from unnest($1::smallint[], $2::text[], $3::text[], $4::text[])
         as gone (shard, project, environment, customer)
@@ -31,7 +31,7 @@ with gone as (
     where (r.customer, r.project) = (g.customer, g.project)
         and coalesce(r.environment, g.environment) = g.environment
 ), held as materialized (
-    -- In key order, so that two commits never deadlock.
+    -- Rows are locked in key order, so that two commits never deadlock.
     select f.project, f.environment, f.items
     from {schema}.figures as f
     where (f.project, f.environment) in (select project, environment from gone)

@@ -1,6 +1,6 @@
 -- Removes the kept states of erased customers. An empty row takes each state's place. Because this row
 -- is newer, another session cannot store an older state. Only long streams have kept states.
--- 1 shards, 2 projects, 3 environments, 4 customers
+-- $1 shards, $2 projects, $3 environments, $4 customers
 insert into {schema}.kept_states (
     shard, project, environment, customer, version, seq, chain, number, content, digest
 )

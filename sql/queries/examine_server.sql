@@ -1,5 +1,5 @@
 -- The facts about the server, the login and the database that a setup needs, whether or not the schema exists.
--- 1 the schema's name
+-- $1 the schema's name
 select
     current_setting('server_version_num')::bigint,
     current_setting('fsync')::boolean,

@@ -1,5 +1,5 @@
--- 1 the schema's name. Whether a restore can start: whether the schema exists, and which objects this
--- login may create.
+-- Whether a restore can start: whether the schema exists, and which objects this login may create.
+-- $1 the schema's name
 select
     exists (select from pg_namespace where nspname = $1::text),
     has_database_privilege(session_user, current_database(), 'create'),

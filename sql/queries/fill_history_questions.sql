@@ -1,5 +1,6 @@
--- Adds a question for each of the shard's customers with a purchase in the app, about the newest purchase.
--- 1 shard, 2 project, 3 store, 4 app, 5 environment or null for both, 6 why the history is known to have gaps
+-- Adds a question about the newest purchase of each customer in the shard who has a purchase in the app.
+-- $1 shard, $2 project, $3 store, $4 app, $5 environment, or null for both, $6 reason why the history is known to have
+-- gaps
 insert into {schema}.history_questions as q
     (project, store, app, environment, original, customer, newest_at, obstacle)
 select distinct on (p.customer, p.environment)

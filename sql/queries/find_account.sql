@@ -1,6 +1,6 @@
--- 1 project, 2 environment, 3 app transaction as JSON, 4 how many
+-- $1 project, $2 environment, $3 app transaction as JSON, $4 limit
 with found as materialized (
-    -- Searches by the account alone. An account has one or two customers, whereas a project has many.
+    -- The search uses the account alone. An account has one or two customers, whereas a project has many.
     select c.project, c.environment, c.customer
     from {schema}.customers as c
     where c.app_transactions @> $3::text::jsonb and c.app_transactions is not null

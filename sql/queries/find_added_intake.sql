@@ -1,6 +1,6 @@
 -- Locks the row, so that this commit waits for the same standbys as the commit that added the row. A
 -- standby may not have the row yet.
--- 1 id, 2 project, 3 digest, 4 purpose, 5 environment, 6 customer
+-- $1 id, $2 project, $3 digest, $4 purpose, $5 environment, $6 customer
 select id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
     code, sentence, results, actor, reason, ticket, added_at, changed_at, revision
 from {schema}.intake

@@ -1,4 +1,4 @@
--- 1 digest, 2 a sign-in is over if it began then or earlier
+-- $1 digest, $2 latest beginning of an expired sign-in
 select p.person, p.email, p.password
 from {schema}.begun_sign_ins as b
 join {schema}.people as p on p.person = b.person and p.password is not null

@@ -1,2 +1,2 @@
--- 1 digest
+-- $1 digest
 select content from {schema}.catalogs where digest = $1::bytea

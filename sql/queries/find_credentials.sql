@@ -1,4 +1,4 @@
--- 1 project, 2 store and 3 app: null for all
+-- $1 project, $2 store and $3 app, or null for all
 select project, store, app, sealed, key_name, has_key, has_shared_secret, address, changed_at,
     changed_by, revision, version
 from {schema}.store_credentials

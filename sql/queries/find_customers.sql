@@ -1,5 +1,5 @@
--- Customers whose id has a prefix, in byte order. Parameter 5 limits each environment.
--- 1 project, 2 environments, 3 prefix, 4 first text after all with this prefix, 5 limit
+-- Customers whose id has a prefix, in byte order.
+-- $1 project, $2 environments, $3 prefix, $4 first text after all texts with this prefix, $5 limit for each environment
 select c.customer, c.environment
 from unnest($2::text[]) as wanted (environment)
 cross join lateral (

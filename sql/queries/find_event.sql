@@ -1,6 +1,6 @@
 -- The event at a position, if the log reaches that far and the event is about one of the project's
 -- customers.
--- 1 shard, 2 sequence, 3 project, 4 environments
+-- $1 shard, $2 sequence, $3 project, $4 environments
 select e.customer, e.environment, e.version, substring(e.chain from 1 for 4)
 from {schema}.events as e
 where e.shard = $1::smallint and e.seq = $2::bigint and e.project = $3::text

@@ -1,5 +1,5 @@
--- 1 shard, continue after: 2 customer, 3 project, 4 environment; 5 limit
--- The last one of a page of customers.
+-- The last customer of a page.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment; $5 limit
 select customer, project, environment from (
     select c.customer, c.project, c.environment
     from {schema}.customers as c

@@ -1,4 +1,5 @@
--- 1 shards. Returns the shards that no session has locked.
+-- Returns the shards that no session has locked.
+-- $1 shards
 select s.shard
 from unnest($1::smallint[]) as wanted (shard)
 cross join lateral (

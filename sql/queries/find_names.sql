@@ -1,6 +1,6 @@
 -- Objects of a project with exactly this name. Each kind is searched by the name alone.
--- 1 project, 2 environments, 3 name, 4 the original transaction's id in the name, 5 the store in
--- the name or null for any, 6 account token, 7 limit for each kind
+-- $1 project, $2 environments, $3 name, $4 the original transaction's id in the name, $5 the store in
+-- the name or null for any, $6 account token, $7 limit for each kind
 select * from (
     select 'purchase' as kind, h.environment, h.customer, h.store, h.original, h.original as name
     from {schema}.holders as h

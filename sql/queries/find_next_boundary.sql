@@ -1,6 +1,6 @@
--- Each shard's first instant at which something must be published, if any, and its last instant of
--- recording. A single snapshot contains both, as PublishedInstants requires.
--- 1 shards, 2 instants after which
+-- Each shard's first instant at which something must be published, if any, and its last instant of recording. Both come
+-- from a single snapshot, as PublishedInstants requires.
+-- $1 shards, $2 instants after which to search
 select known.shard, c.next_boundary_at, s.recorded_at
 from unnest($1::smallint[], $2::bigint[]) as known (shard, passed)
 -- Reads the newest version, as in lock_shards.

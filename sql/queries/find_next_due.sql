@@ -1,7 +1,7 @@
--- 1 an instant
--- The next instant after it at which access changes or time alone makes something due; null if there is none.
+-- The next instant at which access changes or work becomes due without any call; null if there is none.
+-- $1 instant after which to search
 select min(due.at) from (
-    -- Reads every customer. Only test databases run this query, so an index would only slow down writes.
+    -- This query reads every customer. Only test databases run it, so an index would only slow down writes.
     select boundary.at
     from {schema}.customers as c
     cross join lateral jsonb_each_text(c.runs) as e (entitlement, runs)

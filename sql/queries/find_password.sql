@@ -1,4 +1,4 @@
--- 1 e-mail address
+-- $1 e-mail address
 select p.person, p.salt, p.password, p.cost,
     exists (select from {schema}.second_factors as f where f.person = p.person)
 from {schema}.people as p

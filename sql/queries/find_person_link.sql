@@ -1,4 +1,4 @@
--- 1 digest of the link, 2 now
+-- $1 digest of the link, $2 now
 select p.person, p.email
 from {schema}.person_links as l
 join {schema}.people as p on p.person = l.person

@@ -1,5 +1,6 @@
--- 1 instant. The last position in each shard that was recorded before it. A binary search works,
--- because a shard's instants never decrease.
+-- The last position in each shard that was recorded before an instant. A binary search works, because a shard's
+-- instants never decrease.
+-- $1 instant
 with recursive search (shard, low, high) as (
     select number::smallint, 0::bigint, s.head
     from generate_series(0, 63) as number

@@ -1,5 +1,5 @@
--- The app's purchases with a token of that name, either their first token or a later one.
--- 1 project, 2 store, 3 app, 4 the token's name
+-- The app's purchases whose first or later token has that name.
+-- $1 project, $2 store, $3 app, $4 the token's name
 select h.environment, h.original
 from {schema}.holders as h
 where h.original = $4::text and h.project = $1::text and h.store = $2::text and h.app = $3::text

@@ -1,4 +1,4 @@
--- 1 person, or null for all
+-- $1 person, or null for all
 select f.person, f.sealed, f.key_name, f.step,
     (select count(*) from {schema}.emergency_codes as c where c.person = f.person)
 from {schema}.second_factors as f

@@ -1,6 +1,6 @@
--- One row for each role of the person, or a single row without a role. If the person has a second factor, a
+-- Returns one row for each role of the person, or a single row without a role. If the person has a second factor, a
 -- session without a code does not count. Records the use of the session, at most once a minute.
--- 1 digest, 2 now; a session is over: 3 if it started then or earlier, 4 if it was last used then or earlier
+-- $1 digest, $2 now, $3 latest start and $4 latest use of an expired session
 with live as (
     select s.digest, s.person, s.seen_at, f.person is not null as has_factor
     from {schema}.sessions as s

@@ -1,4 +1,4 @@
--- 1 project, 2 webhook: null for all
+-- $1 project, $2 webhook, or null for all
 select p.webhook, p.cursor, p.resumptions, p.failing_since, p.parked_at, p.gone_at, p.rests_until,
     p.oldest_at, p.attempts, w.count, w.parked, w.oldest_at
 from {schema}.webhook_places as p

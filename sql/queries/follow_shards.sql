@@ -1,12 +1,12 @@
--- 1 shards, 2 known positions, 3 the only wanted project or null, 4 whether content is wanted,
--- 5 how many events after each position, 6 whether content is wanted for customers' events only
+-- $1 shards, $2 known positions, $3 the only wanted project, or null, $4 whether content is wanted, $5 limit after each
+-- position, $6 whether content is wanted for customers' events only
 select known.shard, s.head, s.chain, known.number,
     e.seq, e.project, e.environment, e.customer, e.version, e.type,
     content.payload, content.format, content.chain, content.occurred_at, content.recorded_at,
     content.actor, content.cause, content.catalog_version
 from unnest($1::smallint[], $2::bigint[], $3::text[], $4::boolean[], $5::bigint[], $6::boolean[])
     with ordinality as known (shard, seq, project, is_whole, page, is_of_customers, number)
--- The newest version, as in lock_shards.
+-- Reads the newest version, as in lock_shards.
 cross join lateral (
     select s.head, s.chain from {schema}.shards as s where s.shard = known.shard
     order by s.head desc limit 1
@@ -23,10 +23,10 @@ left join lateral (
     (
         select * from (
             select * from {schema}.events as e
-            -- Compares whole keys, which only the index by project supports. Otherwise the primary key would
-            -- look equally good while all events belong to one project. With a whole key as upper bound, the
-            -- scan would stop only after all later rows of the project. The limit stops it earlier, because
-            -- the shard has gained no more rows than that.
+            -- The index by project is the only one that supports a comparison of whole keys. Otherwise, the primary key
+            -- would look equally good while all events belong to one project. With a whole key as upper bound, the scan
+            -- would stop only after all later rows of the project. The limit stops it earlier, because the shard has
+            -- gained no more rows than that.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

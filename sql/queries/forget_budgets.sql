@@ -1,5 +1,5 @@
--- Deletes budgets of store calls whose use and rest ended before an instant.
--- 1 instant in microseconds, 2 limit
+-- Deletes budgets of store calls that were last used or paused before an instant.
+-- $1 instant in microseconds, $2 limit
 with gone as (
     delete from {schema}.store_budgets as b where b.ctid = any (
         array(

@@ -1,2 +1,2 @@
--- 1 name
+-- $1 name
 delete from {schema}.cursors where name = $1 returning shard

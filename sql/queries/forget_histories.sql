@@ -1,5 +1,5 @@
--- Deletes places in stores' histories that were last kept before an instant. The next read then starts anew.
--- 1 instant, 2 limit
+-- Deletes places in stores' histories that were last stored before an instant. The next read then starts over.
+-- $1 instant, $2 limit
 with gone as (
     delete from {schema}.histories as h where h.ctid = any (
         -- An array is computed only once, as in take_intake.

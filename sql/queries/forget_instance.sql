@@ -1,2 +1,2 @@
--- 1 instance
+-- $1 instance
 delete from {schema}.instances where instance = $1::text

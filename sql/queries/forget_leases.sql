@@ -1,10 +1,10 @@
 -- Deletes leases that no instance has held since an instant. If the job runs again, its new row has a higher fence.
--- 1 instant, 2 limit
+-- $1 instant, $2 limit
 with gone as (
     delete from {schema}.leases as l where l.ctid = any (
         array(
             select o.ctid from {schema}.leases as o
-            -- A lease that was returned without a run does not show when.
+            -- A lease that was given up without a run does not record the time.
             where o.held_until < $1::bigint and coalesce(o.ran_at, nullif(o.held_until, 0)) < $1::bigint
             limit $2::bigint
             for update skip locked

@@ -1,2 +1,2 @@
--- 1 delete events that were quarantined before this instant, 2 limit
+-- $1 instant before which deleted events were quarantined, $2 limit
 select {schema}.forget_quarantined($1::bigint, $2::bigint)

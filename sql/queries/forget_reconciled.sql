@@ -1,2 +1,2 @@
--- 1 project
+-- $1 project
 delete from {schema}.reconciled where project = $1::text

@@ -1,4 +1,5 @@
--- 1 project, 2 keep calls since this instant, 3 how many to keep; the oldest are deleted first
+-- Deletes calls that are too old, and the oldest calls beyond a number.
+-- $1 project, $2 instant of the oldest call to keep, $3 number of calls to keep
 delete from {schema}.refused_calls as old
 where old.project = $1::text and (
     old.at < $2::bigint

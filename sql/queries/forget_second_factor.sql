@@ -1,5 +1,5 @@
 -- Does nothing, and returns no row, unless the session was opened with a code.
--- 1 person, 2 digest of the session that asks, or null if an operator does
+-- $1 person, $2 digest of the requesting session, or null for an operator
 with gone as (
     delete from {schema}.second_factors as f where f.person = $1::text and (
         $2::bytea is null or exists (

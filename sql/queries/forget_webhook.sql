@@ -1,4 +1,4 @@
--- 1 project, 2 webhook
+-- $1 project, $2 webhook
 with secrets as (delete from {schema}.webhook_secrets where project = $1 and webhook = $2),
 waiting as (delete from {schema}.webhook_waiting where project = $1 and webhook = $2),
 attempts as (delete from {schema}.webhook_attempts where project = $1 and webhook = $2),

@@ -1,7 +1,7 @@
--- 1 digests, 2 contents
+-- $1 digests, $2 contents
 insert into {schema}.catalogs (digest, content)
--- Row by row, as in insert_events.
+-- The arrays are unnested row by row, as in insert_events.
 select * from (select unnest($1::bytea[]) as digest, unnest($2::bytea[])) as new
--- As in insert_evidence.
+-- Rows are always inserted in the same order, as in insert_evidence.
 order by new.digest
 on conflict (digest) do nothing

@@ -1,5 +1,5 @@
--- Only for a purchase that has a holder. This statement and an erasure wait for each other.
--- 1 project, 2 store, 3 app, 4 environment, 5 original, 6 since, 7 revision, 8 when its rest ends
+-- Writes only for a purchase that has a holder. This statement and an erasure wait for each other.
+-- $1 project, $2 store, $3 app, $4 environment, $5 original, $6 since, $7 revision, $8 end of the pause
 insert into {schema}.histories
     (project, store, app, environment, original, since, revision, rests_until, kept_at)
 select h.project, h.store, h.app, h.environment, h.original, $6::bigint, $7::text, $8::bigint,

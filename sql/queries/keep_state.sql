@@ -1,8 +1,8 @@
--- Stores a customer's state unless the customer was erased after it. Does not replace a later state of
--- this log by the same program, or the state of a newer program. If two programs run side by side, the
--- older one reads the events instead. An erasure leaves a newer row behind.
--- 1 shard, 2 project, 3 environment, 4 customer, 5 version, 6 number, 7 content, 8 digest,
--- 9 whether what is kept is known to be damaged
+-- Stores a customer's state unless the customer was erased after it. Does not replace a later state of this log by the
+-- same program, or the state of a newer program. If two programs run side by side, the older one reads the events
+-- instead. An erasure leaves a newer row behind.
+-- $1 shard, $2 project, $3 environment, $4 customer, $5 version, $6 number, $7 content, $8 digest, $9 whether the
+-- stored state is known to be damaged
 insert into {schema}.kept_states as k (
     shard, project, environment, customer, version, seq, chain, number, content, digest
 )
@@ -30,7 +30,7 @@ set (version, seq, chain, number, content, digest) = (
     excluded.digest
 )
 where case
-    -- An erasure left this row.
+    -- An erasure left this row behind.
     when k.number = 0 then k.version < excluded.version
     -- A newer program stores its state every 1,024 events at the latest, unless it no longer runs.
     when k.number > excluded.number then k.version < excluded.version - 2048

@@ -1,10 +1,9 @@
--- 1 project, 2 webhook, 3 the lease's name, 4 its fence; the place: 5 cursor, 6 resumptions,
--- 7 failing since, 8 parked at, 9 gone at, 10 rests until, 11 oldest at, 12 attempts; waiting
--- customers: 13 customers, 14 shards, 15 positions, 16 versions, 17 parts, 18 attempts, 19 due at,
--- 20 recorded at; 21 customers who no longer wait; attempts: 22 numbers, 23 messages, 24 types,
--- 25 customers, 26 attempts, 27 instants, 28 durations, 29 statuses, 30 errors, 31 answers,
--- 32 replays; 33 how many attempts to keep, 34 since when; replays: 35 ids, 36 cursors, 37 sent,
--- 38 failed, 39 whether they are over
+-- $1 project, $2 webhook, $3 the lease's name, $4 its fence; the place: $5 cursor, $6 resumptions, $7 failing since,
+-- $8 parked at, $9 gone at, $10 rests until, $11 oldest at, $12 attempts; waiting customers: $13 customers, $14 shards,
+-- $15 positions, $16 versions, $17 parts, $18 attempts, $19 due at, $20 recorded at; $21 customers who no longer wait;
+-- attempts: $22 numbers, $23 messages, $24 types, $25 customers, $26 attempts, $27 instants, $28 durations,
+-- $29 statuses, $30 errors, $31 answers, $32 replays; $33 number of attempts to keep, $34 instant of the oldest attempt
+-- to keep; replays: $35 ids, $36 cursors, $37 sent, $38 failed, $39 whether they are over
 with held as materialized (
     -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share

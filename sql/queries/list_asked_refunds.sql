@@ -1,4 +1,5 @@
--- Project parts with unreported refund requests. 1 omit requests to be answered by this instant
+-- Projects and environments with unreported refund requests.
+-- $1 instant up to which due requests are left out
 select distinct c.project, c.environment
 from {schema}.customers as c
 where c.answer_by is not null and c.answer_by > $1::bigint

@@ -1,5 +1,5 @@
 -- Events beyond the shard's head in the same snapshot, with the total number.
--- 1 shard
+-- $1 shard
 with head as (
     select s.head from {schema}.shards as s where s.shard = $1::smallint order by s.head desc limit 1
 ), beyond as (

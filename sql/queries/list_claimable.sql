@@ -1,5 +1,5 @@
 -- Tokens that belong to customers although purchases wait under them or other customers' purchases carry them.
--- 1 project
+-- $1 project
 select distinct t.environment, t.token, t.customer
 from (
     select project, environment, token from {schema}.unclaimed_tokens

@@ -1,5 +1,5 @@
 -- A page of unclaimed purchases. For each, finds a purchase that its events name and that a customer holds.
--- 1 project; continue after: 2 environment, 3 store, 4 original; 5 limit
+-- $1 project; continue after $2 environment, $3 store, $4 original; $5 limit
 select u.environment, u.store, u.original, held.original
 from (
     select * from {schema}.unclaimed as u
@@ -10,13 +10,13 @@ from (
 left join lateral (
     select earlier.original
     from (
-        -- The fold decides what a payload means. A damaged payload must not stop the page.
+        -- Only the fold interprets a payload. A damaged payload must not stop the page.
         select substring(e.payload from '"previous_original":"([^"\\]+)"') as original
         from {schema}.events as e
         where e.customer = '$unclaimed/' || u.store || ':' || u.original and e.project = u.project
             and e.environment = u.environment
         order by e.version desc
-        -- The purchase's newest events name the earlier purchase as well.
+        -- The purchase's newest events also name the earlier purchase.
         limit 100
     ) as earlier
     -- Looks up each row individually, as in load_holders.

@@ -1,4 +1,4 @@
--- 1 project, 2 customer, 3 environment
+-- $1 project, $2 customer, $3 environment
 select id, project, purpose, customer, order_id, environment, kind, app, digest, state, tries, next_try_at,
     code, sentence, results, actor, reason, ticket, added_at, changed_at, revision, evidence
 from {schema}.intake

@@ -1,5 +1,5 @@
--- 1 shard, 2 an instant, 3 limit, 4 project or null for all; continue after: 5 instant, 6 customer,
--- 7 project, 8 environment
+-- $1 shard, $2 instant, $3 limit, $4 project, or null for all; continue after $5 instant, $6 customer, $7 project,
+-- $8 environment
 select project, environment, customer, next_boundary_at
 from {schema}.customers
 where shard = $1::smallint and next_boundary_at <= $2::bigint

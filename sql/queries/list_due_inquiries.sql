@@ -1,5 +1,5 @@
 -- Customers in some apps whose subscriptions are due for a store query, most overdue first.
--- 1 project, 2 apps, 3 an instant; continue after: 4 instant, 5 environment, 6 customer; 7 limit
+-- $1 project, $2 apps, $3 instant; continue after $4 instant, $5 environment, $6 customer; $7 limit
 select c.environment, c.customer, c.inquiry_at
 from {schema}.customers as c
 where c.project = $1::text and c.inquiry_at <= $3::bigint

@@ -1,5 +1,5 @@
--- 1 the schema's name. Statements that create the roles with rights in the schema, except
--- superusers and this login.
+-- Statements that create the roles with rights in the schema, except superusers and this login.
+-- $1 the schema's name
 with recursive named (oid) as (
     select d.refobjid from pg_shdepend as d
     cross join lateral pg_identify_object(d.classid, d.objid, d.objsubid) as o

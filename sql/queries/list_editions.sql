@@ -1,11 +1,11 @@
--- 1 shard of the project's own stream, 2 project, 3 newest wanted version, 4 only editions that
--- applied before this instant, 5 limit
+-- $1 shard of the project's own stream, $2 project, $3 newest wanted version, $4 instant before which the wanted
+-- editions applied, $5 limit
 with changes as (
     select e.version, e.recorded_at, row_number() over (order by e.version) as number
     from {schema}.events as e
     where e.project = $2::text and e.environment = 'production' and e.customer = '$project/'
         and e.type = 'catalog.changed'
-        -- No index by shard applies, as in load_streams.
+        -- `+ 0` keeps the planner from using an index by shard, as in load_streams.
         and e.shard + 0 = $1::smallint
         and e.seq between 1 and (
             select s.head from {schema}.shards as s where s.shard = $1::smallint

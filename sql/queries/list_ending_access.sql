@@ -1,5 +1,6 @@
--- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7; 8 now, 9 not ending after
--- Customers whose access ends by then.
+-- Customers in a page whose access ends in a period.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment and ends with $5, $6, $7; $8 now, $9 end of
+-- the period
 select c.project, c.environment, c.customer, c.version, e.key, upper(run)
 from {schema}.customers as c
 cross join lateral jsonb_each_text(c.runs) as e

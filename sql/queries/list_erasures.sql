@@ -1,4 +1,4 @@
--- 1 project; continue after: 2 recorded_at, 3 shard, 4 seq; 5 limit
+-- $1 project; continue after $2 recorded_at, $3 shard, $4 seq; $5 limit
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format

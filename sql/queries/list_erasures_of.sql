@@ -1,5 +1,5 @@
--- Like list_erasures, for one customer. 1 project, 2 customer; continue after: 3 recorded_at,
--- 4 shard, 5 seq; 6 limit
+-- Works like list_erasures, but for one customer.
+-- $1 project, $2 customer; continue after $3 recorded_at, $4 shard, $5 seq; $6 limit
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format

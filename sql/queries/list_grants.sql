@@ -1,7 +1,7 @@
--- A project's grants, newest first. For a waiting grant, only its customer's events show when it is active.
--- Parameter 12 limits how many rows are read. If more rows may follow, the last row is the last one that was read.
--- 1 project, 2 environment; continue before: 3 given at, 4 id; 5 given by, 6 entitlement, 7 words of the reason, 8
--- given from, 9 given before, 10 active at, 11 limit, 12 how many to read
+-- A project's grants, newest first. For a waiting grant, only its customer's events show when it is active. If more
+-- rows may follow, the last row is the last one that was read.
+-- $1 project, $2 environment; continue before $3 given at, $4 id; $5 given by, $6 entitlement, $7 words of the reason,
+-- $8 given from, $9 given before, $10 active at, $11 limit, $12 maximum number of rows to read
 with looked as materialized (
     select g.customer, g.grant_id, g.given_at, g.given_by, g.entitlement, g.reason, g.starts_at, g.ends_at, g.revoked_at
     from {schema}.customer_grants as g

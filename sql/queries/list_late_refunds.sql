@@ -1,5 +1,6 @@
--- A page of customers: 1 shard, after 2 customer, 3 project, 4 environment, up to 5, 6, 7; 8 after, 9 not after
--- Refunds in that time.
+-- Refunds of a page of customers in a period.
+-- $1 shard; the page starts after $2 customer, $3 project, $4 environment and ends with $5, $6, $7; the period starts
+-- after $8 and ends with $9
 select p.project, p.environment, p.customer, c.version, t.product, p.store || ':' || p.original,
     t.transaction, t.revoked
 from {schema}.purchases as p

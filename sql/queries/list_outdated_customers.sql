@@ -1,4 +1,4 @@
--- 1 shard, 2 project, 3 catalog version; continue after: 4 customer, 5 environment; 6 limit
+-- $1 shard, $2 project, $3 catalog version; continue after $4 customer, $5 environment; $6 limit
 select customer, environment from (
     (
         select customer, environment
@@ -9,7 +9,7 @@ select customer, environment from (
         limit $6::bigint
     )
     union
-    -- If a repair wrote the rows with the newest catalog, only this shows that they were outdated.
+    -- If a repair wrote the rows with the newest catalog, only waiting credits show that they were outdated.
     (
         select distinct customer, environment
         from {schema}.waiting_credits

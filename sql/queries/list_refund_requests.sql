@@ -1,5 +1,6 @@
 -- Customers with an undecided refund request, most urgent first.
--- 1 project, 2 environment, 3 not answered by; continue after: 4 answer by, 5 customer; 6 limit
+-- $1 project, $2 environment, $3 instant after which requests can be answered; continue after $4 answer by,
+-- $5 customer; $6 limit
 select c.customer, c.answer_by
 from {schema}.customers as c
 where c.project = $1::text and c.environment = $2::text and c.answer_by is not null

@@ -1,6 +1,6 @@
--- Newest first.
--- 1 project, 2 environment; continue before: 3 at, 4 id; 5 key, 6 customer, 7 call, 8 ticket,
--- 9 from, 10 before, 11 limit, 12 only calls since this instant
+-- Refused calls, newest first.
+-- $1 project, $2 environment; continue before $3 at, $4 id; $5 key, $6 customer, $7 call, $8 ticket, $9 from,
+-- $10 before, $11 limit, $12 instant of the oldest wanted call
 select r.at, r.id, r.key_id, r.call, r.customer, r.environment, r.status, r.code, r.reason, r.ticket
 from {schema}.refused_calls as r
 where r.project = $1::text and (r.at, r.id) < ($3::bigint, $4::text)

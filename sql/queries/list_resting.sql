@@ -1,5 +1,5 @@
--- Only up to the head, as in load_streams.
--- 1 shard, 2 after this seq, 3 limit, 4 types of events that evidence states
+-- Returns only events up to the head, as in load_streams.
+-- $1 shard, $2 seq after which to start, $3 limit, $4 types of events that evidence states
 select e.seq, e.project, e.environment, e.type, e.evidence, e.format, e.payload
 from {schema}.events as e
 where e.shard = $1::smallint and e.seq > $2::bigint and e.seq <= (

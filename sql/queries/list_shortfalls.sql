@@ -1,5 +1,6 @@
--- 1 shards, 2 positions, 3 chains at these positions. Returns the positions that the log lacks, with its end, and the
--- lost ends that other instances noted, with the number of losses accepted before each note.
+-- Returns the positions that the log lacks, with its end, and the lost ends that other instances noted, with the number
+-- of losses accepted before each note.
+-- $1 shards, $2 positions, $3 chains at these positions
 select known.shard, known.seq, known.chain, coalesce(s.head, 0), known.acceptances
 from (
     select own.shard, own.seq, own.chain, null::bigint as acceptances

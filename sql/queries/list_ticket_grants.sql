@@ -1,7 +1,6 @@
 -- Grants that were given for a ticket, newest first. Otherwise, this query is like list_grants.
--- 1 project, 2 environment; continue before: 3 given at, 4 id; 5 given by, 6 entitlement, 7 words
--- of the reason, 8 given from, 9 given before, 10 active at, 11 limit, 12 how many to read,
--- 13 ticket
+-- $1 project, $2 environment; continue before $3 given at, $4 id; $5 given by, $6 entitlement, $7 words of the reason,
+-- $8 given from, $9 given before, $10 active at, $11 limit, $12 maximum number of rows to read, $13 ticket
 with looked as materialized (
     select g.customer, g.grant_id, g.given_at, g.given_by, g.entitlement, g.reason, g.starts_at, g.ends_at, g.revoked_at
     from {schema}.customer_grants as g

@@ -1,4 +1,4 @@
--- 1 project, 2 environment; continue after: 3 store, 4 original; 5 limit
+-- $1 project, $2 environment; continue after $3 store, $4 original; $5 limit
 select u.store, u.original, u.app, u.since
 from {schema}.unclaimed as u
 where u.project = $1::text and u.environment = $2::text

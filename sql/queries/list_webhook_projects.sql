@@ -1,2 +1,1 @@
--- Projects that have webhooks.
 select distinct project from {schema}.webhook_secrets

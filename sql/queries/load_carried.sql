@@ -1,5 +1,5 @@
--- 1 projects, 2 environments, 3 tokens, 4 customers who claim them (their own purchases are left
--- out), 5 limit for each
+-- $1 projects, $2 environments, $3 tokens, $4 customers who claim them and whose own purchases are left out, $5 limit
+-- for each token
 select c.project, c.environment, c.token, c.store, c.original, c.app
 from unnest($1::text[], $2::text[], $3::text[], $4::text[])
     as wanted (project, environment, token, customer)

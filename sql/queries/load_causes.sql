@@ -1,6 +1,6 @@
 -- The events by which streams carried out causes that are not in memory.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 causes,
--- 6 the versions of the last erasures, or 0, 7 known heads of the shards
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 causes, $6 versions of the last erasures, or 0, $7 known
+-- heads of the shards
 with wanted as materialized (
     select unnest($1::smallint[]) as shard, unnest($2::text[]) as project,
         unnest($3::text[]) as environment, unnest($4::text[]) as customer,
@@ -50,7 +50,7 @@ with wanted as materialized (
                 between hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
                     and hashtextextended(wanted.customer || ' ' || wanted.cause, 0)
             and e.version > 64 and e.cause = wanted.cause
-            -- No index applies to this condition: the planner must not use the index of streams here.
+            -- The empty suffixes keep the planner from using the index of streams here.
             and e.customer || '' = wanted.customer and e.project || '' = wanted.project
             and e.environment || '' = wanted.environment
             and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head

@@ -1,4 +1,4 @@
--- 1 projects, 2 environments, 3 marks
+-- $1 projects, $2 environments, $3 marks
 select e.project, e.environment, e.mark, e.customer
 from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, mark)
 -- Looks up each row individually, as in load_holders.

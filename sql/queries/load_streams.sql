@@ -1,6 +1,6 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
--- 7 the number of new events at which a stream is late, or null: for a late stream, only a single
--- later event is returned
+-- For a late stream, returns only a single later event.
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 known versions, $6 known heads of the shards, $7 number of
+-- new events from which a stream is late, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
@@ -31,8 +31,8 @@ cross join lateral (
         and e.customer = wanted.customer
         and e.version between coalesce(late.version, wanted.version + 1)
             and coalesce(late.version, wanted.version + $7::bigint, 9223372036854775807)
-        -- Only events up to the head of the stream's shard are part of the log. No index applies to
-        -- this comparison of the shard, so the planner does not use the primary key to find the stream.
+        -- Only events up to the head of the stream's shard are part of the log. `+ 0` keeps the planner from using the
+        -- primary key to find the stream.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

@@ -1,4 +1,4 @@
--- 1 projects, 2 environments, 3 tokens, 4 limit for each
+-- $1 projects, $2 environments, $3 tokens, $4 limit for each token
 select u.project, u.environment, u.token, u.store, u.original, u.app
 from unnest($1::text[], $2::text[], $3::text[]) as wanted (project, environment, token)
 -- Looks up each row individually, as in load_holders.

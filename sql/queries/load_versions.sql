@@ -1,4 +1,4 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 first versions, 6 last versions
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 first versions, $6 last versions
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format

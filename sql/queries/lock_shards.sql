@@ -1,8 +1,8 @@
--- 1 shards in the order in which they are locked, which is ascending, 2 known heads of the shards
+-- $1 shards, in the ascending order in which they are locked, $2 known heads of the shards
 select s.shard, s.head, s.chain, s.recorded_at,
     (extract(epoch from clock_timestamp()) * 1000)::bigint
 from unnest($1::smallint[], $2::bigint[]) as wanted (shard, seen)
--- The newest row version, as in advance_shards. After a wait for another commit, this is that commit's version.
+-- This is the newest row version, as in advance_shards. After a wait for another commit, it is that commit's version.
 cross join lateral (
     select * from {schema}.shards as s
     -- Few entries follow the known head, whereas a page of the index holds hundreds for the shard.

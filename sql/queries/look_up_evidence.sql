@@ -1,4 +1,4 @@
--- 1 digests
+-- $1 digests
 select e.digest, e.kind, e.verdict
 from unnest($1::bytea[]) as wanted (digest)
 -- Looks up each row individually, as in load_holders.

@@ -1,4 +1,4 @@
--- 1 project, 2 reconciliation, 3 step, 4 shard, 5 looked at, 6 found, 7 mended, 8 whether it is done
+-- $1 project, $2 reconciliation, $3 step, $4 shard, $5 looked at, $6 found, $7 mended, $8 whether it is done
 insert into {schema}.reconciled
     (project, reconciliation, step, shard, looked_at, found, mended, is_done)
 values (

@@ -1,4 +1,4 @@
--- The size in bytes of Deed's tables and indexes, and PostgreSQL's folder if this login may know it.
+-- The size in bytes of Deed's tables and indexes, and PostgreSQL's folder if this login may see it.
 select (
     select coalesce(sum(pg_total_relation_size(relation.oid)), 0)::bigint
     from pg_class as relation join pg_namespace as space on space.oid = relation.relnamespace

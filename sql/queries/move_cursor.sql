@@ -1,4 +1,4 @@
--- 1 name, 2 shards, 3 places, 4 the lease's name, 5 its fence
+-- $1 name, $2 shards, $3 places, $4 the lease's name, $5 its fence
 with held as materialized (
     -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $4 and fence = $5 for share

@@ -1,5 +1,5 @@
--- A login that may create temporary objects can use their names to hide other objects. The service
--- creates a temporary object to check whether the disk has room.
+-- A login that may create temporary objects can use their names to hide other objects. The service creates a temporary
+-- object to check whether the disk has space.
 do $$
 begin
     execute format('revoke temporary on database %I from public', current_database());

@@ -1,5 +1,5 @@
--- 1 instance, 2 how many milliseconds ago it started, 3 its report. Deletes instances that have
--- been silent for a day.
+-- Deletes instances that have been silent for a day.
+-- $1 instance, $2 milliseconds since its start, $3 its report
 with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
 gone as (
     delete from {schema}.instances as old using clock

@@ -1,5 +1,5 @@
--- In key order, so that two instances never deadlock.
--- 1 projects, 2 keys, 3 hours
+-- Rows are written in key order, so that two instances never deadlock.
+-- $1 projects, $2 keys, $3 hours
 insert into {schema}.key_uses as known (project, key_id, used_at)
 select project, key_id, used_at
 from unnest($1::text[], $2::text[], $3::bigint[]) as noted (project, key_id, used_at)

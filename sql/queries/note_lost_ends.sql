@@ -1,5 +1,5 @@
--- 1 shards, 2 positions, 3 chains at these positions, 4 how many losses have been accepted. The furthest end of
--- a shard counts, unless an instance noted it before the last accepted loss.
+-- Notes the furthest known end of each shard. Replaces a note that was made before the last accepted loss.
+-- $1 shards, $2 positions, $3 chains at these positions, $4 number of accepted losses
 insert into {schema}.lost_ends as noted (shard, seq, chain, acceptances)
 select shard, seq, chain, $4::bigint
 from unnest($1::smallint[], $2::bigint[], $3::bytea[]) as own (shard, seq, chain)

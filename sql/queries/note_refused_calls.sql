@@ -1,4 +1,4 @@
--- 1 projects, 2 instants, 3 ids, 4 keys, 5 calls, 6 customers, 7 environments, 8 statuses, 9 codes, 10 reasons, 11 tickets
+-- $1 projects, $2 instants, $3 ids, $4 keys, $5 calls, $6 customers, $7 environments, $8 statuses, $9 codes, $10 reasons, $11 tickets
 insert into {schema}.refused_calls
     (project, at, id, key_id, call, customer, environment, status, code, reason, ticket)
 select c.* from unnest(

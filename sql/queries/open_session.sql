@@ -1,8 +1,7 @@
--- Keeps a person's twenty most recently used sessions, and deletes expired ones. Opens no session, and returns
--- no row, if the checked password is no longer the person's, or if a person with a second factor gave no code.
--- 1 digest, 2 person, 3 now; a session is over: 4 if it started then or earlier, 5 if it was last used then or
--- earlier;
--- 6 the password's scrypt output, 7 digest of the begun sign-in that a code ended, or null
+-- Keeps a person's twenty most recently used sessions, and deletes expired ones. Opens no session, and returns no row,
+-- if the checked password is no longer the person's, or if a person with a second factor gave no code.
+-- $1 digest, $2 person, $3 now, $4 latest start and $5 latest use of an expired session, $6 the password's scrypt
+-- output, $7 digest of the begun sign-in that a code ended, or null
 with old as (
     delete from {schema}.sessions as s
     where s.started_at <= $4::bigint or s.seen_at <= $5::bigint or s.digest in (

@@ -1,6 +1,6 @@
--- 1 project, 2 store, 3 app, 4 sealed, 5 name of the key, 6 whether there is a key, 7 whether there
--- is a shared secret, 8 address, 9 changed at, 10 changed by, 11 the previous revision or 0, 12 the
--- version of the project's stream behind it
+-- $1 project, $2 store, $3 app, $4 sealed credentials, $5 name of the key, $6 whether there is a key, $7 whether there
+-- is a shared secret, $8 address, $9 changed at, $10 changed by, $11 previous revision, or 0, $12 version of the
+-- project's stream at the change
 insert into {schema}.store_credentials as c (
     project, store, app, sealed, key_name, has_key, has_shared_secret, address, changed_at,
     changed_by, revision, version)

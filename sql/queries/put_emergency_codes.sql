@@ -1,5 +1,5 @@
 -- Replaces the emergency codes of a person with a second factor.
--- 1 person, 2 digests
+-- $1 person, $2 digests
 with old as (
     delete from {schema}.emergency_codes where person = $1::text
 )

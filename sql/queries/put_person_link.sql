@@ -1,5 +1,5 @@
--- 1 person, 2 digest of the link, 3 end. Deletes the person's password, sessions and begun sign-ins, and replaces any
--- earlier link.
+-- Deletes the person's password, sessions and begun sign-ins, and replaces any earlier link.
+-- $1 person, $2 digest of the link, $3 end
 with ended as (
     delete from {schema}.sessions where person = $1::text
 ), begun as (

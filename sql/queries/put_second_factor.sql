@@ -1,7 +1,8 @@
 -- Replaces the person's second factor and emergency codes. Ends all other sessions, because no code opened them.
--- Returns no row if the asking session is over, or if a code of this half minute or a later one was already accepted.
--- 1 person, 2 sealed, 3 name of the key, 4 step of the code that proved it, 5 digests of the emergency codes,
--- 6 digest of the session that stays
+-- Returns no row if the requesting session is over, or if a code of this half minute or a later one was already
+-- accepted.
+-- $1 person, $2 sealed secret, $3 name of the key, $4 step of the code that proved it, $5 digests of the emergency
+-- codes, $6 digest of the session that stays
 with put as (
     insert into {schema}.second_factors as f (person, sealed, key_name, step)
     select p.person, $2::bytea, $3::bytea, $4::bigint

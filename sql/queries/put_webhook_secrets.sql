@@ -1,5 +1,5 @@
--- 1 project, 2 webhook, 3 sealed, 4 name of the key, 5 the previous revision or 0, 6 the version of
--- the project's stream behind it, 7 where a new webhook starts
+-- $1 project, $2 webhook, $3 sealed secrets, $4 name of the key, $5 previous revision, or 0, $6 version of the
+-- project's stream at the change, $7 start of a new webhook
 with opened as (
     insert into {schema}.webhook_places (project, webhook, cursor)
     select $1, $2, $7::text where $7::text is not null

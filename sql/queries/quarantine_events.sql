@@ -1,5 +1,5 @@
 -- Locks the shards, so that events beyond a head cannot belong to a commit in progress.
--- 1 now
+-- $1 now
 with heads as (
     select s.shard, s.head
     from generate_series(0, 63) as number

@@ -1,2 +1,2 @@
--- 1 name
+-- $1 name
 select shard, seq from {schema}.cursors where name = $1 order by shard

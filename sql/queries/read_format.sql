@@ -1,3 +1,3 @@
--- The database's demands on programs: the log's format, the release that raised it, and the oldest
--- migration whose programs still work.
+-- The database's requirements for programs: the log's format, the release that raised it, and the oldest migration
+-- whose programs still work.
 select number::bigint, program, migration from {schema}.format

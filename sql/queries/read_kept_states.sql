@@ -1,5 +1,5 @@
 -- The customers' kept states, and whether they belong to this log.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 the number of the states that are read
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 number of the format to read
 select k.project, k.environment, k.customer, k.version, sha256(k.content), k.digest,
     coalesce(e.seq = k.seq and e.chain = k.chain, false)
 -- Looks up each row individually, as in load_holders.

@@ -1,7 +1,7 @@
--- Like load_streams, with the end of each stream's shard from the same snapshot. The chain at that end
--- comes with the stream's first row. An unknown stream starts with its kept state, if this log has one.
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 known heads of the shards,
--- 7 the number of the kept states that are read, or null
+-- Works like load_streams, but also returns the end of each stream's shard from the same snapshot. The chain at that
+-- end comes with the stream's first row. An unknown stream starts with its kept state, if this log has one.
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 known versions, $6 known heads of the shards, $7 number of
+-- the kept states' format, or null
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format, wanted.shard, s.head, case when opening.is_first then s.chain end,
@@ -41,7 +41,7 @@ left join lateral (
     select * from {schema}.events as e
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > coalesce(k.version, wanted.version)
-        -- No index by shard applies, as in load_streams.
+        -- `+ 0` keeps the planner from using an index by shard, as in load_streams.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e on true

@@ -1,4 +1,4 @@
--- 1 shards, 2 projects, 3 environments, 4 customers, 5 known versions, 6 last wanted versions
+-- $1 shards, $2 projects, $3 environments, $4 customers, $5 known versions, $6 last wanted versions
 select e.shard, e.seq, e.project, e.environment, e.customer, e.version, e.type, e.payload,
     e.occurred_at, e.recorded_at, e.actor, e.cause, e.cause_digest, e.catalog_version,
     e.format
@@ -17,7 +17,7 @@ cross join lateral (
     where e.project = wanted.project and e.environment = wanted.environment
         and e.customer = wanted.customer and e.version > wanted.version
         and e.version <= wanted.through
-        -- No index by shard applies, as in load_streams.
+        -- `+ 0` keeps the planner from using an index by shard, as in load_streams.
         and e.shard + 0 = wanted.shard and e.seq between 1 and s.head
     order by e.version
 ) as e

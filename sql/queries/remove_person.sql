@@ -1,4 +1,4 @@
--- 1 person
+-- $1 person
 with roles as (
     delete from {schema}.person_roles where person = $1::text
 ), links as (

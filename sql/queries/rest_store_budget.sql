@@ -1,4 +1,4 @@
--- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 end of the rest in microseconds
+-- $1 project, $2 store, $3 app, $4 environment, $5 endpoint, $6 end of the pause in microseconds
 insert into {schema}.store_budgets as b
     (project, store, app, environment, endpoint, used_until, rests_until)
 values ($1, $2, $3, $4, $5, 0, $6)

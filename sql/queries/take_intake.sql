@@ -1,6 +1,6 @@
--- 1 now, 2 when the item is released, by the number of tries so far (the last instant for all
--- further ones), 3 apps whose receipts are left out, 4 whether to leave out everything that a store
--- judges, 5 kinds that a store may have to judge, 6 kinds that a store judges for every app
+-- $1 now, $2 instants at which the item is released, by the number of tries so far (the last instant for all further
+-- tries), $3 apps whose receipts are left out, $4 whether to leave out everything that a store judges, $5 kinds that a
+-- store may have to judge, $6 kinds that a store judges for every app
 update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],

@@ -1,5 +1,5 @@
--- 1 project, 2 store, 3 app, 4 environment, 5 endpoint, 6 now, 7 time from one call to the next,
--- 8 how far calls may run ahead of that pace; all in microseconds
+-- $1 project, $2 store, $3 app, $4 environment, $5 endpoint, $6 now, $7 time from one call to the next, $8 how far
+-- calls may run ahead of that pace. All times are in microseconds.
 with taken as (
     insert into {schema}.store_budgets as b
         (project, store, app, environment, endpoint, used_until, rests_until)

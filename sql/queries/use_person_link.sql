@@ -1,5 +1,5 @@
 -- Deletes the link and sets the password, or returns no row.
--- 1 digest of the link, 2 now, 3 salt, 4 the password's scrypt output, 5 its cost
+-- $1 digest of the link, $2 now, $3 salt, $4 the password's scrypt output, $5 its cost
 with used as (
     delete from {schema}.person_links as l
     where l.digest = $1::bytea and l.ends_at > $2::bigint

@@ -1,5 +1,5 @@
 -- Deletes the rows that list_orphans finds, for one project.
--- 1 shard, 2 project
+-- $1 shard, $2 project
 delete from {schema}.{table} as t
 where t.shard = $1::smallint and t.project = $2::text and not exists (
     select from {schema}.customers as c

@@ -1,6 +1,6 @@
 -- Rows whose customers have no row in `customers`, one for each customer. For a single project, omits
 -- customers with events in the log, because a missing row is a separate finding.
--- 1 shard, 2 project or null for all
+-- $1 shard, $2 project or null for all
 select t.project || ', ' || t.environment || ', ' || t.customer, count(*) over ()
 from (
     select distinct project, environment, customer from {schema}.{table} where shard = $1::smallint

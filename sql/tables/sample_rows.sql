@@ -1,5 +1,5 @@
 -- Samples random pages. These hold about twice as many rows as requested, and at least a hundred in a small table.
--- 1 limit
+-- $1 limit
 select {texts}
 from {schema}.{table} as t tablesample system (least(100, (
     select greatest(200.0 * $1::bigint / greatest(1, reltuples), 10000.0 / greatest(1, relpages))

@@ -1,7 +1,6 @@
 import Core
 import Telemetry
 
-/// Metrics about a job's runs.
 struct JobMeasures: Sendable {
     private let lastRun = Gauge()
     private let duration = Gauge()

@@ -44,7 +44,7 @@ package final class Runner: Sendable {
         for worker in workers { worker.stop() }
     }
 
-    /// The names of the jobs that did not end in time.
+    /// Returns the names of the jobs that did not end in time.
     package func unfinished(after milliseconds: Int64) -> [String] {
         let deadline = monotonicMilliseconds() + milliseconds
         return workers.filter { !$0.isOver(within: max(0, deadline - monotonicMilliseconds())) }
@@ -62,7 +62,7 @@ private final class Worker: Sendable {
         /// For each thread, the value of `hurries` at the start of its last round if that round found no more work; -1
         /// while the thread is working.
         var idleSince: [Int]
-        /// The reason that was logged last, which is not logged again at every run.
+        /// The last logged reason, remembered so that it is not logged again at every run.
         var reason: String?
         /// The workers of jobs that this job keeps running, and of jobs that will soon end.
         var kept: [String: Worker] = [:]
@@ -103,7 +103,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Hurries the job. Returns how many times it has been hurried so far.
+    /// Requests an immediate run, and returns the number of requests so far.
     @discardableResult
     func hurry() -> Int {
         state.change { state in
@@ -216,7 +216,7 @@ private final class Worker: Sendable {
             ?? false
     }
 
-    /// Logs the fault. `puzzle` is the fault that keeps occurring although others can use the database.
+    /// Logs the fault. `puzzle` is the fault that keeps occurring although the database works for others.
     private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
         // The database watch reports an unreachable database. A busy database is busy only for a moment.
         if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
@@ -236,7 +236,7 @@ private final class Worker: Sendable {
 }
 
 extension Fault {
-    /// The message to operators if the same work fails every time although the database is usable.
+    /// Returns the message to operators if the same work fails every time although the database is usable.
     fileprivate func sentence(although puzzle: String) -> String {
         guard case .unavailable = self else {
             return "\(withRemedy) It happened three times in a row."

@@ -4,16 +4,16 @@ package import Core
 package enum Schedule: Sendable {
     /// The job runs on every instance, this many milliseconds after the previous run.
     case everywhere(milliseconds: Int64)
-    /// The job runs on one instance at a time, this many milliseconds after the previous run, whatever Deed's clock
-    /// says.
+    /// The job runs on one instance at a time, this many milliseconds after the previous run, regardless of Deed's
+    /// clock.
     case alone(milliseconds: Int64)
     /// The job runs on one instance at a time, once in this many milliseconds on Deed's clock.
     case once(milliseconds: Int64)
     /// The job runs on one instance at a time, once a day.
     case daily(TimeOfDay)
 
-    /// When the next run of a job that only one instance runs at a time is due. For a job that has
-    /// never run, the time counts from when this instance first knew of it.
+    /// Returns when the next run of a job that only one instance runs at a time is due. For a job that has never run,
+    /// the time counts from when this instance first knew of it.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
@@ -54,12 +54,12 @@ package struct TimeOfDay: Hashable, Sendable {
         milliseconds = (Int64(hour) * 60 + Int64(minute)) * 60_000
     }
 
-    /// The latest instant with this time of day that is not after the given one.
+    /// Returns the latest instant with this time of day that is not after the given one.
     package func last(by instant: Instant) -> Instant {
         next(after: instant.advanced(byMilliseconds: -TimeOfDay.day))
     }
 
-    /// The first instant with this time of day after the given one.
+    /// Returns the first instant with this time of day after the given one.
     package func next(after instant: Instant) -> Instant {
         let day = TimeOfDay.day
         let past = instant.milliseconds - milliseconds

@@ -16,7 +16,7 @@ final class Turns: Sendable {
     private struct State {
         /// The instant before which a query to the database is unnecessary.
         var due = Instant.distantPast
-        /// When to run again because the last run asked for it, if that is before the scheduled time.
+        /// When the last run asked to run again, if that is before the scheduled time.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())
@@ -37,7 +37,7 @@ final class Turns: Sendable {
         known = now()
     }
 
-    /// Takes the turn if it belongs to this instance; otherwise `nil`.
+    /// Takes the turn if it belongs to this instance, and otherwise returns `nil`.
     func take() throws(Fault) -> Turn? {
         let now = now()
         if case .everywhere = job.schedule { return Turn(startedAt: now, lease: nil) }
@@ -54,7 +54,7 @@ final class Turns: Sendable {
         return Turn(startedAt: now, lease: lease)
     }
 
-    /// Returns the turn after a completed run.
+    /// Gives up the turn after a completed run.
     func end(_ turn: Turn, _ next: Job.Next) throws(Fault) {
         if case .at(let instant) = next { state.change { $0.early = instant } }
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
@@ -64,16 +64,16 @@ final class Turns: Sendable {
         state.change { $0.due = min($0.early, due) }
     }
 
-    /// A fault with another cause than the database; `nil` while the database is unavailable.
+    /// A fault that an outage of the database does not explain; `nil` while the database is unavailable.
     var puzzle: String? { ledger.puzzle }
 
-    /// Returns the turn after a failed run.
+    /// Gives up the turn after a failed run.
     func abandon(_ turn: Turn) {
-        // If this fails as well, the lease expires.
+        // If this also fails, the lease expires.
         try? turn.lease?.end()
     }
 
-    /// How long to pause before the next run.
+    /// Returns how long to pause before the next run.
     func pause(before next: Job.Next) -> Int64 {
         switch next {
         case .atOnce: 0
@@ -89,7 +89,7 @@ final class Turns: Sendable {
 }
 
 extension Instant {
-    /// The milliseconds until the other instant; 0 if it has passed.
+    /// Returns the milliseconds until the other instant; 0 if it has passed.
     fileprivate func milliseconds(until other: Instant) -> Int64 {
         if other <= self { return 0 }
         let (left, overflow) = other.milliseconds.subtractingReportingOverflow(milliseconds)

@@ -3,7 +3,8 @@ package import Ledger
 import Threading
 
 extension Job {
-    /// Counts the figures of every project, which the console then only reads. A count that is interrupted is not kept.
+    /// Counts the figures of every project in advance, so that the console only has to read them. An interrupted count
+    /// is discarded.
     package static func figures(_ ledger: Ledger) -> Job {
         Job("figures", .once(milliseconds: 3_600_000), urgency: .patient) { run throws(Fault) in
             var count = FigureCount(at: run.startedAt)

@@ -6,7 +6,7 @@ package import Telemetry
 import Threading
 
 extension Job {
-    /// Projects a project's customers again after any instance has changed the project's catalog.
+    /// Rewrites the rows of a project's customers after any instance has changed the project's catalog.
     package static func projecting(_ reprojection: Reprojection, log: Log) -> Job {
         Job("projecting", .everywhere(milliseconds: 1000), urgency: .patient) {
             run throws(Fault) in
@@ -14,13 +14,12 @@ extension Job {
             let customers = try reprojection.project(
                 while: { run.goesOn }, faulted: { faults.append($1.named($0)) })
             if customers > 0 { log.info("projected_anew", ["customers": .integer(customers)]) }
-            // The other projects were projected. The next run takes care of this one.
+            // The other projects are done. The next run retries this one.
             if let fault = faults.first { throw fault }
             return .asScheduled
         }
     }
 
-    /// Counts unclaimed purchases.
     package static func unclaimedCount(_ ledger: Ledger, metrics: Metrics) -> Job {
         let unclaimed = Gauge()
         metrics.gauge(

@@ -5,13 +5,13 @@ import Postgres
 import SQL
 
 extension Auditor {
-    /// Adds the catalogs that these events name but that are missing or damaged. The chain covers the name, which is the
-    /// digest of the catalog.
+    /// Adds a finding for each catalog that these events name but that is missing or damaged. The chain covers the
+    /// catalog's name, which is its digest.
     func addCatalogs(
         of rows: [LoggedRow], in shard: Shard, to findings: inout AuditFindings
     ) throws(LedgerError) {
         for row in rows where row.header.type == EventType.catalogChanged.name {
-            // The walk reports an event that is damaged itself.
+            // The walk reports damaged events.
             guard let format = Int16(exactly: row.header.format),
                 case .catalogChanged(let changed)? = try? Event(
                     type: row.header.type, format: format, payload: row.payload),
@@ -32,7 +32,7 @@ extension Auditor {
 }
 
 extension AuditFinding {
-    /// A finding about a catalog without which customers cannot be compared. Throws any other error.
+    /// Creates a finding about a catalog that is needed to compare customers. Throws any other error.
     init(
         lost edition: CatalogEdition?, of project: ProjectID, _ error: LedgerError
     ) throws(LedgerError) {

@@ -19,8 +19,8 @@ package struct ShardMark: Hashable, Sendable {
     }
 }
 
-/// Walks a shard's events up to its head and notes each one that does not continue the chain. After a
-/// finding, the walk continues with the recorded chain, so that one change causes only one finding.
+/// Walks a shard's events up to its head and notes each event that does not continue the chain. After a finding, the
+/// walk continues with the recorded chain, so that one change causes only one finding.
 struct ChainWalk {
     private let head: ShardMark
     private let recordedAt: Int64
@@ -29,7 +29,7 @@ struct ChainWalk {
     /// The chain so far; `nil` after a gap.
     private var chain: [UInt8]?
     private var lastRecordedAt: Int64?
-    /// An event whose own chain or header was changed. Only the next event shows which of the two was.
+    /// An event whose own chain or header was changed. Only the next event shows which one it was.
     private var doubted: (row: LoggedRow, expected: [UInt8])?
     /// The first emptied event of each stream, until the customer's erasure follows.
     private var emptied: [String: Int64] = [:]
@@ -82,7 +82,7 @@ struct ChainWalk {
         }
     }
 
-    /// An emptied event is correct if the customer was erased later.
+    /// Notes emptied events and erasures. An emptied event is correct if the customer was erased later.
     private mutating func note(_ row: LoggedRow) {
         if row.isEmptied {
             if emptied[row.streamText] == nil { emptied[row.streamText] = row.sequence }
@@ -91,7 +91,8 @@ struct ChainWalk {
         }
     }
 
-    /// Determines what was changed in the doubted event. If the next event fits the other chain, the chain was.
+    /// Determines whether the doubted event's chain or header was changed. It was the chain if the next event continues
+    /// the expected chain.
     private mutating func settleDoubt(nextFits expected: [UInt8]?) {
         guard let (row, computed) = doubted else { return }
         doubted = nil

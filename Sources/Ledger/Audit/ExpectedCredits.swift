@@ -7,7 +7,7 @@ struct ExpectedCredits {
     private(set) var needed: RowTexts = [:]
     private(set) var possible: Set<[String]> = []
 
-    /// `past` has what the catalogs say about the products that the events concern.
+    /// `past` contains the catalogs' entries for the products that the events concern.
     init(
         after events: [RecordedEvent], of stream: Stream, in project: ProjectState,
         by past: PastCatalogs
@@ -33,7 +33,8 @@ struct ExpectedCredits {
 }
 
 extension PastNeed {
-    /// What says whether these events left transactions waiting; `nil` if none of them sold anything.
+    /// Creates the need for catalogs that show whether these events left transactions waiting; `nil` if none of the
+    /// events is a sale.
     init?(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
         let products = Set(events.flatMap(\.event.soldProducts))
         let editions = events.compactMap { project.editions(from: $0.catalogVersion) }
@@ -62,7 +63,7 @@ extension Event {
 }
 
 extension StreamState {
-    /// Tokens of the purchases in this stream.
+    /// Returns the tokens of the purchases in this stream.
     func tokensOfPurchases(in stream: Stream) -> [TokenKey] {
         let purchases = customer?.purchases ?? []
         return purchases.flatMap(\.tokens).map { TokenKey($0.text, in: stream) }

@@ -12,7 +12,8 @@ struct FoundState {
     /// Whether the log contains the event after which the state was kept.
     let isOfLog: Bool
 
-    /// The first fault found in the kept state, if any. `state` is the result of folding the events up to its version.
+    /// Returns the first fault found in the kept state, if any. `state` is the result of folding the events up to its
+    /// version.
     func finding(_ stream: Stream, _ row: String, by state: CustomerState?) -> AuditFinding? {
         func finding(_ column: String, _ expected: String, _ found: String) -> AuditFinding {
             AuditFinding(
@@ -33,7 +34,7 @@ struct FoundState {
 }
 
 extension Connection {
-    /// The kept states of these streams that this release is able to read.
+    /// Returns the kept states of these streams that this release is able to read.
     mutating func foundStates(of streams: [Stream]) throws(LedgerError) -> [Stream: FoundState] {
         var found: [Stream: FoundState] = [:]
         let call = Statement.readKeptStates(streams, .int2(KeptState.number))

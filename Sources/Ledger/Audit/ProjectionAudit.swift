@@ -10,7 +10,7 @@ package struct ProjectionAudit {
     /// The number of customers whose rows were compared.
     package private(set) var customers = 0
     package private(set) var findings = AuditFindings()
-    /// Rows that customers lack in name tables. Another customer may hold them now.
+    /// Rows that are missing from name tables. Another customer may now hold them.
     private var missing: [Table: RowTexts] = [:]
     /// Streams whose rows differ from the log, in the order in which they were found.
     package private(set) var differing: [Stream] = []
@@ -99,7 +99,7 @@ package struct ProjectionAudit {
         missing = [:]
     }
 
-    /// Compares the rows of a project's customers in one shard, including customers whose rows are missing.
+    /// Compares the rows of a project's customers in one shard, and reports customers whose rows are missing.
     package mutating func compare(
         _ project: ProjectID, in shard: Shard, _ walk: UnlistedWalk, _ auditor: Auditor
     ) throws(LedgerError) {
@@ -291,7 +291,7 @@ package struct ProjectionAudit {
         }
     }
 
-    /// While rows wait for a projection with a new catalog, the columns that depend on the catalog are not compared.
+    /// Compares rows. Skips columns that depend on the catalog while the rows wait to be rewritten for a new catalog.
     private mutating func compare(
         _ expected: RowText?, _ found: RowText?, of table: Table, isWaiting: Bool = false
     ) {
@@ -326,13 +326,13 @@ package struct ProjectionAudit {
     }
 }
 
-/// The rows' owner, as text for people.
+/// Returns the rows' owner, as text for people.
 private func named(_ stream: Stream) -> String {
     "\(stream.project), \(stream.environment), \(stream.customer)"
 }
 
 extension AuditFinding {
-    /// Whether a finding about that row already exists.
+    /// Returns whether a finding about that row already exists.
     fileprivate func names(_ row: RowText, of table: Table) -> Bool {
         self.table == table.title && self.row == table.title(of: row)
     }

@@ -29,7 +29,7 @@ struct ProjectionPage {
         states[.ofProject(stream.project)]?.project ?? ProjectState()
     }
 
-    /// Whether the customer's rows may still be based on an older catalog.
+    /// Returns whether the customer's rows may still be based on an older catalog.
     func isWaiting(_ stream: Stream) -> Bool {
         let table = Table.customers
         guard let row = found[stream]?[table]?.values.first,
@@ -39,7 +39,7 @@ struct ProjectionPage {
         return version < newest && (projected[stream.project] ?? 0) < newest
     }
 
-    /// The rows that a table must contain. A token that already has a customer needs no waiting row.
+    /// Returns the rows that a table must contain. A token that already has a customer needs no waiting row.
     func needed(of table: Table, _ stream: Stream) -> RowTexts {
         let expected = expected[stream]?[table] ?? [:]
         if table != .unclaimedTokens, table != .carriedTokens { return expected }
@@ -76,7 +76,7 @@ struct CustomerName {
 extension Auditor {
     private static let namesPage = 500
 
-    /// Up to `limit` customers after `last` that have a row in the shard.
+    /// Returns up to `limit` customers after `last` that have a row in the shard.
     func customers(
         in shard: Shard, of project: ProjectID? = nil, after last: CustomerName?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -99,7 +99,7 @@ extension Auditor {
         return try all(call) { rows, row in CustomerName(rows, row) }
     }
 
-    /// Customers that have events but no row in the projections.
+    /// Returns customers that have events but no row in the projections.
     func unlistedCustomers(
         in shard: Shard, of project: ProjectID?, _ limit: Int
     ) throws(LedgerError) -> [CustomerName] {
@@ -122,7 +122,7 @@ extension Auditor {
         }
     }
 
-    /// The states of these customers and of their projects, together with the customers' rows.
+    /// Returns the states of these customers and of their projects, together with the customers' rows.
     func snapshot(of streams: [Stream]) throws(LedgerError) -> ProjectionPage {
         try link.settled { connection throws(LedgerError) in
             try connection.execute([Statement.beginSnapshot()])
@@ -173,7 +173,7 @@ extension Auditor {
         }
     }
 
-    /// The expected and the found rows of one project or of all projects.
+    /// Returns the expected and the found rows of one project or of all projects.
     func projectRows(
         of wanted: ProjectID? = nil
     ) throws(LedgerError) -> (expected: [Table: RowTexts], found: [Table: RowTexts]) {
@@ -209,8 +209,8 @@ extension Auditor {
         }
     }
 
-    /// The rows of a name table after a given one, or roughly that many at random. Also returns the
-    /// named customers' states at the same moment.
+    /// Returns the next page of rows of a name table, or roughly `sample` random rows. Also returns the named
+    /// customers' states at the same moment.
     func names(
         of table: Table, in project: ProjectID? = nil, after last: RowText?, sample: Int?
     ) throws(LedgerError) -> (rows: [RowText], states: [Stream: StreamState]) {

@@ -23,7 +23,7 @@ package final class Auditor {
     var link: Link
     let catalogs = CatalogCache()
 
-    /// Works with either the service's rights or the schema owner's.
+    /// Needs the rights of the service or of the schema's owner.
     package init(_ settings: ConnectionSettings) {
         var settings = settings
         settings.statementTimeoutMilliseconds = 0
@@ -69,7 +69,7 @@ package final class Auditor {
             end: head.mark)
     }
 
-    /// Whether the shard still contains everything up to the mark.
+    /// Checks whether the shard still contains everything up to the mark, and returns a finding if it does not.
     package func compare(_ mark: ShardMark) throws(LedgerError) -> AuditFinding? {
         guard mark.head > 0,
             let row = try rows(of: mark.shard, after: mark.head - 1, limit: 1).first
@@ -99,7 +99,7 @@ package final class Auditor {
         }
     }
 
-    /// Every shard's end, in order.
+    /// Returns every shard's end, in order.
     package func marks() throws(LedgerError) -> [ShardMark] {
         try all(Statement.listShards()) { rows, row in
             ShardMark(
@@ -126,7 +126,7 @@ package final class Auditor {
         }
     }
 
-    /// Events whose shard number is invalid.
+    /// Returns findings about events whose shard number is invalid.
     package func strays() throws(LedgerError) -> AuditFindings {
         var findings = AuditFindings()
         try add(Statement.listStrays(), total: 4, to: &findings) { rows, row in
@@ -172,7 +172,7 @@ package final class Auditor {
         findings.add(listed, of: total)
     }
 
-    /// One item for each row of the call's result.
+    /// Returns one item for each row of the call's result.
     func all<Item>(
         _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(LedgerError) -> [Item] {

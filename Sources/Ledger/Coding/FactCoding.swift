@@ -18,7 +18,7 @@ extension TransactionFact: PayloadCodable {
             "commitment": commitment?.payload, "items": items.isEmpty ? nil : .parts(items),
             "refunded_quantity": .number(refundedQuantity), "reading": reading?.payload,
             "signed_at": .instant(signedAt),
-            // For people who read the log. The payload's name already implies the rank.
+            // The rank is only for people who read the log. The program derives the rank from the payload's name.
             "rank": .string(rank.word), "xcode": .flag(transaction.isOfXcode),
         ])
     }

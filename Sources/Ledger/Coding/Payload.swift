@@ -31,7 +31,7 @@ struct Payload {
         return value
     }
 
-    /// The member's value, or `nil` if the member is missing. Throws if the value has the wrong type.
+    /// Returns the member's value, or `nil` if the member is missing. Throws if the value has the wrong type.
     private func optional<Value>(_ name: String, _ read: (JSON) throws -> Value?) throws -> Value? {
         try member(name).map { try require(name, try read($0)) }
     }
@@ -44,7 +44,7 @@ struct Payload {
 
     func optionalInteger(_ name: String) throws -> Int64? { try optional(name) { $0.integer } }
 
-    /// The flag's value; false if the member is missing.
+    /// Returns the flag's value; false if the member is missing.
     func flag(_ name: String) throws -> Bool { try optional(name) { $0.bool } ?? false }
 
     func optionalFlag(_ name: String) throws -> Bool? { try optional(name) { $0.bool } }
@@ -81,7 +81,7 @@ struct Payload {
         try optional(name) { json in try json.array?.map { try require(name, $0.string) } } ?? []
     }
 
-    /// A member whose value is one of the words of an enumeration.
+    /// Returns a member's value as a case of an enumeration.
     func word<Word: RawRepresentable<String>>(_ name: String) throws -> Word {
         try require(name, Word(rawValue: try text(name)))
     }
@@ -107,7 +107,7 @@ struct Payload {
 }
 
 extension JSON {
-    /// An object that contains only the members with a value.
+    /// Returns an object that contains only the members with a value.
     static func members(_ members: KeyValuePairs<String, JSON?>) -> JSON {
         var object = JSONObject()
         for (name, value) in members {
@@ -124,7 +124,7 @@ extension JSON {
 
     static func number(_ number: Int64?) -> JSON? { number.map(JSON.integer) }
 
-    /// A flag is written only when it is set.
+    /// Returns the value of a set flag. A flag that is not set is not written.
     static func flag(_ flag: Bool) -> JSON? { flag ? true : nil }
 
     static func ids<Kind>(_ ids: some Sequence<Identifier<Kind>>) -> JSON {

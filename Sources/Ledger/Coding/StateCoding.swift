@@ -60,7 +60,7 @@ extension CustomerContent: PayloadCodable {
     }
 }
 
-/// The last end of access to an entitlement that was published.
+/// The last published end of access to an entitlement.
 private struct KeptEnd: PayloadCodable {
     let entitlement: EntitlementID
     let access: EndedAccess

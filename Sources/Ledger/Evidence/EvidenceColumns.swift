@@ -32,7 +32,7 @@ struct EvidenceColumns {
 }
 
 extension EvidenceColumns {
-    /// The columns of newly filed evidence.
+    /// Creates the columns of newly filed evidence.
     init(_ kept: KeptEvidence) {
         self.init(
             digest: kept.record.digest, project: kept.stream.project.text,

@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Whether evidence with this digest has been accepted and is stored.
+    /// Returns whether evidence with this digest has been accepted and is stored.
     package func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool {
         try list(Statement.lookUpEvidence(.byteas([digest]))) { rows, row in
             rows.text(row, 2) == FiledEvidence.believed
@@ -15,11 +15,11 @@ extension Ledger {
 
 extension Auditor {
     private static let restingPage: Int64 = 1000
-    /// The number of pieces read at once. It is small, because one piece may take several megabytes.
+    /// The number of pieces of evidence read at once. It is small, because one piece may take several megabytes.
     private static let filedPage = 50
 
-    /// The shard's events after a position that are based on evidence. Includes events that should name evidence but
-    /// do not.
+    /// Returns the shard's events after a position that are based on evidence. Includes events that should name
+    /// evidence but do not.
     package func restingEvents(
         of shard: Shard, after sequence: Int64
     ) throws(LedgerError) -> [RestingEvent] {
@@ -39,7 +39,7 @@ extension Auditor {
         }
     }
 
-    /// Evidence by digest. Evidence that is not stored has no entry.
+    /// Returns evidence by digest. Evidence that is not stored has no entry.
     package func evidence(
         _ digests: [[UInt8]]
     ) throws(LedgerError) -> [FiledEvidence] {
@@ -67,7 +67,7 @@ extension Auditor {
         _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
     }
 
-    /// The next page of digests; empty at the end.
+    /// Returns the next page of digests; empty at the end.
     package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
         try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
     }

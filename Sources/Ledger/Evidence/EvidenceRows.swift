@@ -57,8 +57,8 @@ struct EvidenceRows {
     }
 }
 
-/// Certificates that are known to be in the database. Almost all evidence comes with the same
-/// three, which need not be stored again.
+/// Certificates that are known to be in the database. Almost all evidence comes with the same three certificates, which
+/// need not be stored again.
 final class FiledCertificates: Sendable {
     private static let limit = 256
     private let filed = Mutex<Set<KeptCertificate>>([])
@@ -76,8 +76,7 @@ final class FiledCertificates: Sendable {
         }
     }
 
-    /// Forgets all certificates. For use when the database may be a different one, or an earlier
-    /// state of the same one.
+    /// Forgets all certificates, because the database may be a different one, or an earlier state of the same one.
     func forget() { filed.withLock { $0 = [] } }
 }
 
@@ -86,6 +85,6 @@ struct KeptEvidence: Sendable {
     let record: EvidenceRecord
     let stream: Stream
     let at: Instant
-    /// Purchases that the evidence concerns, although none of their events rests on it.
+    /// Other purchases that the evidence concerns. None of their events is based on it.
     var told: [PurchaseID] = []
 }

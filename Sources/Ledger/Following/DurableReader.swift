@@ -55,7 +55,7 @@ extension Ledger {
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
     }
 
-    /// The reader's place, or its start; empty if another instance has just created the place.
+    /// Returns the reader's place, or its start; empty if another instance has just created the place.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))

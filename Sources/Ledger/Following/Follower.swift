@@ -101,7 +101,7 @@ struct Follower: ~Copyable {
         known.note(look.marks, askedIn: epoch)
     }
 
-    /// Whether the log may have been replaced by a different one since the last call.
+    /// Returns whether the log may have been replaced by a different one since the last call.
     private func mayBeAnother() -> Bool {
         isAnother.change(wake: .none) { isAnother in
             defer { isAnother = false }

@@ -42,7 +42,8 @@ struct LogLook {
         }
     }
 
-    /// Queries the events of the shards whose heads have moved from a known place. An unchanged shard returns no row.
+    /// Queries the database for the events of shards whose heads have moved from a known place. An unchanged shard
+    /// returns no row.
     mutating func ask(_ connection: inout Connection) throws(LedgerError) {
         // A broken connection may have interrupted an earlier call.
         found = [:]
@@ -97,7 +98,7 @@ struct LogLook {
     /// A stretch whose end is before its start, if there is one.
     var shrunk: Stretch? { found.keys.lazy.compactMap(stretch).first { $0.end < $0.start } }
 
-    /// Whether this log lacks the known place: it either ends earlier or lacks an event that must follow the place.
+    /// Whether this log lacks the known place: the log ends before it, or lacks an event that must follow it.
     var isOfAnotherLog: Bool {
         found.contains { number, found in
             guard let news = stretch(number) else { return false }
@@ -139,7 +140,7 @@ extension LoggedEvent {
             version: number(.version), type: text(.type), content: content)
     }
 
-    /// The stream named in the row, exactly as stored.
+    /// Returns the stream named in the row, exactly as stored.
     fileprivate static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),

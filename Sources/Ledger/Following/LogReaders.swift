@@ -16,7 +16,7 @@ final class LogReaders: Sendable {
 }
 
 extension Batch {
-    /// The events that this batch wrote, and the states that it saw.
+    /// Returns the events that this batch wrote, and the states that it saw.
     func commit(isWhole: Bool) -> Commit {
         let written = Dictionary(grouping: entries, by: \.header.position.shard)
         let firsts = written.mapValues { $0[0].header.position.sequence }

@@ -16,7 +16,8 @@ struct HolderKey: Hashable, Sendable {
         purchase = held.purchase
     }
 
-    /// All writers write rows in the same order, so that two commits never deadlock.
+    /// Returns whether one key comes before the other. All writers write rows in this order, so that two commits never
+    /// deadlock.
     static func precedes(_ one: HolderKey, _ other: HolderKey) -> Bool {
         (
             one.project, one.purchase.store.rawValue, one.environment.rawValue, one.app,
@@ -48,7 +49,7 @@ struct Holders {
     /// Applies what an event says about its customer's purchases.
     mutating func apply(_ event: Event, of stream: Stream) throws(Undecided) {
         let held = event.heldPurchases
-        // The previous holder of a purchase that moves here held all of its names.
+        // If a purchase moves here, its previous holder held all of its names.
         let movesWhole =
             event.isArrival && held.contains { asked.contains(HolderKey($0, in: stream)) }
         for held in held {
@@ -77,8 +78,8 @@ struct Holders {
         }
     }
 
-    /// The calls that write new holders. If another customer has since claimed a purchase, the
-    /// insert violates the key and everything is decided again.
+    /// The calls that write new holders. If another customer has since claimed a purchase, the insert violates the key
+    /// and the batch is decided again.
     var calls: [Call] {
         (claimed.isEmpty ? [] : [Table.holders.write(rows(claimed))])
             + (moved.isEmpty ? [] : [Table.holders.rewrite(rows(moved))])

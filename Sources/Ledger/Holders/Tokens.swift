@@ -58,7 +58,8 @@ struct KnownTokens {
     /// Whether a purchase has rows under a token that are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens. They now belong to a customer, wherever their purchases are.
+    /// Notes that the command claimed its tokens. They now belong to a customer, regardless of where their purchases
+    /// are.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
             claimed.insert(
@@ -82,7 +83,7 @@ struct KnownTokens {
         }
     }
 
-    /// Forgets a purchase that only a row lists, without an event.
+    /// Forgets a purchase that a row lists but no event supports.
     mutating func remove(_ stray: StrayToken) {
         if stray.isKept {
             waiting[stray.token]?[stray.purchase] = nil
@@ -154,7 +155,7 @@ struct StrayToken: Hashable, Sendable {
 }
 
 extension TokenKey {
-    /// The stream that keeps the purchase until a customer claims it.
+    /// Returns the stream that keeps the purchase until a customer claims it.
     func keeper(of purchase: PurchaseID) -> Stream {
         Stream(project: project, environment: environment, customer: .unclaimed(purchase))
     }
@@ -175,7 +176,7 @@ extension PurchaseAttached {
 }
 
 extension Event {
-    /// The purchase that the event's fact is about.
+    /// The purchase that the event's fact concerns.
     var statedPurchase: HeldPurchase? {
         if let fact = transactionFact {
             return HeldPurchase(app: fact.app, purchase: fact.purchase)

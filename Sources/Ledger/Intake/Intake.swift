@@ -40,8 +40,7 @@ extension Ledger {
         }.first
     }
 
-    /// Up to `limit` of a project's items after `last`, oldest first, optionally only those in one
-    /// state.
+    /// Returns up to `limit` of a project's items after `last`, oldest first. May be restricted to one state.
     package func intake(
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
@@ -110,7 +109,7 @@ extension Ledger {
         }
     }
 
-    /// The number of waiting items in all projects.
+    /// Returns the number of waiting items in all projects.
     package func intakeCounts() throws(Fault) -> IntakeCounts {
         try list(Statement.countIntake(.int8(IntakeItem.alarmTries))) { rows, row in
             var counts = IntakeCounts()

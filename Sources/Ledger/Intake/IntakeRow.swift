@@ -59,7 +59,7 @@ struct IntakeRow {
             revision: rows.int8(row, Column.revision.rawValue))
     }
 
-    /// The stream named in the row, exactly as stored.
+    /// Returns the stream named in the row, exactly as stored.
     static func subject(_ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         UnreadSubject(
             rows.text(row, Column.project.rawValue), rows.text(row, Column.environment.rawValue),
@@ -67,7 +67,7 @@ struct IntakeRow {
             row: "intake \(rows.text(row, Column.id.rawValue))")
     }
 
-    /// The row's position among its project's rows.
+    /// Returns the row's position among its project's rows.
     static func place(_ rows: borrowing Rows, _ row: Int) -> [Bind] {
         [
             .int8(rows.int8(row, Column.addedAt.rawValue)),
@@ -75,7 +75,7 @@ struct IntakeRow {
         ]
     }
 
-    /// The item with its evidence, for the worker that takes the item.
+    /// Returns the item with its evidence, for the worker that takes the item.
     static func taken(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> TakenIntake {
         TakenIntake(
             item: try IntakeRow(rows, row).item, bytes: rows.bytes(row, Column.evidence.rawValue))

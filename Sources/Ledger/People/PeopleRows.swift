@@ -51,7 +51,7 @@ extension Ledger {
     /// Sends a statement that returns nothing.
     func change(_ call: Call) throws(Fault) { _ = try changed(call) }
 
-    /// Sends a statement that returns a row if it changed something.
+    /// Sends a statement that returns a row if it made a change.
     func changed(_ call: Call) throws(Fault) -> Bool {
         try requireWritable()
         return try !list(call) { _, _ in () }.isEmpty
@@ -187,7 +187,7 @@ extension Rows {
         return email
     }
 
-    /// A project and a role from adjacent columns; `nil` if there is no role.
+    /// Returns a project and a role from adjacent columns; `nil` if there is no role.
     fileprivate func personRole(
         _ row: Int, _ column: Int
     ) throws(LedgerError) -> PersonRole? {

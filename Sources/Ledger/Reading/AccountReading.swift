@@ -4,8 +4,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Some customers whose evidence names that store account, in order. Rows find the customers,
-    /// but only their events count: a row without a supporting event makes the call fail.
+    /// Returns some customers whose evidence names that store account, in order. Rows lead to the customers. If a
+    /// customer's events do not support the row, the call fails.
     package func customers(
         of account: AppTransactionID, in project: ProjectID, _ environment: Environment, limit: Int
     ) throws(Fault) -> [CustomerID] {
@@ -32,8 +32,8 @@ extension Ledger {
         return customers
     }
 
-    /// Some customers with a refund request that can still be answered, after a given place. The
-    /// most urgent come first.
+    /// Returns some customers with a refund request that can still be answered, starting after a given place. The most
+    /// urgent come first.
     package func refundRequests(
         of project: ProjectID, _ environment: Environment, at now: Instant,
         after last: RefundPlace?,
@@ -59,7 +59,8 @@ extension Ledger {
         return try page(after: place, limit: limit, listed)
     }
 
-    /// The project parts with unanswered refund requests that can still be answered after an instant.
+    /// Returns the projects and environments with unanswered refund requests that can still be answered after an
+    /// instant.
     package func askedRefunds(after instant: Instant) throws(Fault) -> [ProjectPart] {
         try readable(
             Statement.listAskedRefunds(.int8(instant.milliseconds)),

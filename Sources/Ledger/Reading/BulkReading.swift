@@ -4,7 +4,7 @@ import SQL
 import Telemetry
 
 extension Ledger {
-    /// The last position of each shard, by shard number.
+    /// Returns the last position of each shard, by shard number.
     package func heads() throws(Fault) -> [Int64] {
         let epoch = known.epoch
         let marks = try list(Statement.listShards()) { rows, row in ShardMark(rows, row) }
@@ -12,7 +12,7 @@ extension Ledger {
         return marks.map(\.head)
     }
 
-    /// Each shard's head, with its chain.
+    /// Returns each shard's head, with its chain.
     func shardHeads() throws(Fault) -> [Shard: ShardHead] {
         let heads = try list(Statement.listShards()) { rows, row in
             (
@@ -25,10 +25,10 @@ extension Ledger {
         return Dictionary(heads) { first, _ in first }
     }
 
-    /// The current states of a project and of many of its customers, in one round trip.
+    /// Returns the current states of a project and of many of its customers, in one round trip.
     ///
-    /// A customer with unreadable events does not affect the others. Cached states are not read again. New
-    /// states are not cached, because a request for a thousand customers must not evict states that are in use.
+    /// A customer with unreadable events does not affect the others. Cached states are not read again. New states are
+    /// not cached, because a request for a thousand customers must not evict states that are in use.
     package func customers(
         _ streams: [Stream]
     ) throws(Fault) -> [Result<CustomerSnapshot, Fault>] {

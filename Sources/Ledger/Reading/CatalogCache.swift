@@ -11,21 +11,21 @@ enum CatalogPlace: Hashable {
 /// A catalog, or the part of it that concerns some products.
 struct KnownCatalog {
     let catalog: Catalog
-    /// `nil` for a whole catalog.
+    /// `nil` for a complete catalog.
     let products: Set<ProductKey>?
 
     /// The approximate size in bytes.
     var weight: Int { catalog.weight + (products?.count ?? 0) * KnownCatalog.keyWeight }
     private static let keyWeight = 100
 
-    /// Whether it says all about these products, or about everything.
+    /// Returns whether the catalog contains everything about these products; `nil` stands for all products.
     func covers(_ needed: Set<ProductKey>?) -> Bool {
         guard let products else { return true }
         return needed?.isSubset(of: products) ?? false
     }
 }
 
-/// Recently read catalogs, up to about a number of bytes. The current ones are also in the states of their projects.
+/// Recently read catalogs, up to a limit in bytes. Projects' states also contain the current ones.
 final class CatalogCache: Sendable {
     /// The entries used since the last rotation, and the older ones.
     private struct State {
@@ -42,10 +42,10 @@ final class CatalogCache: Sendable {
     }
     private let state = Mutex(State())
     private let limit: Int
-    /// If there is little room, excerpts of this size do not grow. Those of all editions that a project remembers then
-    /// fit into the cache together.
+    /// The size up to which an excerpt may grow when the cache is nearly full. The excerpts of all editions that a
+    /// project remembers then fit into the cache together.
     let share: Int
-    /// A catalog of which more products than this are needed is worth reading whole.
+    /// If more products than this are needed, the complete catalog is read.
     static let manyProducts = 32
 
     init(bytes: Int = 16 << 20) {
@@ -68,7 +68,8 @@ final class CatalogCache: Sendable {
         state.withLock { $0.keep(known, at: place, limit: limit) }
     }
 
-    /// Keeps the catalog of the older state if the newer one has another. Each customer's next write needs it.
+    /// Caches the older state's catalog if the newer state has a different one. Each customer's next write needs the
+    /// older catalog.
     func keep(_ older: ProjectState?, of stream: Stream, before newer: StreamState) {
         guard let edition = older?.currentEdition, let catalog = edition.catalog,
             edition.version > 0, edition.version != newer.project?.catalogVersion

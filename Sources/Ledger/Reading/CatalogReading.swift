@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import SQL
 
-/// An edition whose catalog is needed, whole or as far as it concerns some products.
+/// An edition whose catalog is needed, either completely or for some products.
 struct WantedEdition {
     let project: ProjectID
     let edition: CatalogEdition
@@ -23,8 +23,8 @@ struct WantedEdition {
             .int8(edition.version), .int8(Instant.distantFuture.milliseconds), .int8(1))
     }
 
-    /// What is known already. `nil` if something must be read; then more may be read than was wanted, so that customers
-    /// with different products do not have the same catalog read again and again.
+    /// Returns the cached catalog, or `nil` if it must be read. May then extend the request, so that the same catalog
+    /// is not read repeatedly for customers with different products.
     private mutating func look(in cache: CatalogCache) -> KnownCatalog? {
         if let catalog = edition.catalog { return KnownCatalog(catalog: catalog, products: nil) }
         let known = cache[place]
@@ -38,7 +38,7 @@ struct WantedEdition {
         return nil
     }
 
-    /// The catalog in the call's result. It counts only if its bytes have the digest that the event names.
+    /// Returns the catalog in the call's result. Throws unless its bytes have the digest that the event names.
     private func known(_ rows: borrowing Rows) throws(LedgerError) -> KnownCatalog {
         let name = "the catalog \(edition.version) of the project \(project)"
         if rows.count == 0 { throw .unreadable("\(name), which is missing") }
@@ -59,7 +59,7 @@ struct WantedEdition {
             return KnownCatalog(catalog: excerpt, products: products)
         }
         guard let json = try? JSON.read(content), let catalog = try? CatalogFile.recorded(json)
-        else { throw .unreadable("\(name), which is no catalog") }
+        else { throw .unreadable("\(name), which is not a catalog") }
         return narrowed(catalog)
     }
 
@@ -68,8 +68,8 @@ struct WantedEdition {
             catalog: products.map(catalog.narrowed) ?? catalog, products: products)
     }
 
-    /// Passes on each catalog, or why it cannot be read. They come one after another, so that only a few large ones are
-    /// in memory at once.
+    /// Passes on each catalog, or the reason why it is unreadable. Reads catalogs one after another, so that only a few
+    /// large ones are in memory at once.
     static func read(
         _ wanted: [WantedEdition], over connection: inout Connection, _ cache: CatalogCache,
         _ take: (Int, Result<KnownCatalog, LedgerError>) -> Void
@@ -112,7 +112,7 @@ extension Connection {
         return try found.get().catalog
     }
 
-    /// The current catalogs that the states of projects lack.
+    /// Returns the current catalogs that are missing from the projects' states.
     mutating func lackedCatalogs(
         of states: some Sequence<(Stream, StreamState)>, _ cache: CatalogCache
     ) throws(LedgerError) -> [(stream: Stream, catalog: Result<Catalog, LedgerError>)] {
@@ -129,7 +129,7 @@ extension Connection {
         return found
     }
 
-    /// Earlier catalogs, as far as they are needed. One that cannot be read does not affect the others.
+    /// Reads the earlier catalogs that are needed. An unreadable catalog does not affect the others.
     mutating func pastCatalogs(
         for needs: [PastNeed], _ cache: CatalogCache
     ) throws(LedgerError) -> PastCatalogs {
@@ -166,7 +166,6 @@ extension CatalogEdition {
 }
 
 extension Ledger {
-    /// The edition's catalog.
     package func catalog(
         _ edition: CatalogEdition, of project: ProjectID
     ) throws(Fault) -> Catalog {
@@ -174,7 +173,7 @@ extension Ledger {
         return try catalog(WantedEdition(project: project, edition: edition))
     }
 
-    /// The edition's catalog, at least as far as it concerns the customer.
+    /// Returns the edition's catalog, or at least the part that concerns the customer.
     package func catalog(
         _ edition: CatalogEdition, of project: ProjectID, for customer: CustomerState
     ) throws(Fault) -> Catalog {

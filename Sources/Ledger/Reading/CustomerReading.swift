@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Up to `limit` of a project's customers after a stream, with their states, shard by shard in
-    /// a stable order. An empty result means the end.
+    /// Returns up to `limit` of a project's customers after a stream, with their states, shard by shard in a stable
+    /// order. An empty result means the end.
     package func customers(
         of project: ProjectID, after stream: Stream?, limit: Int
     ) throws(Fault) -> [ListedCustomer] {

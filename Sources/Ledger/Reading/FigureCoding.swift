@@ -2,7 +2,7 @@ import Core
 import JSON
 
 extension ProjectFigures {
-    /// How many customers, purchases and refunds there are.
+    /// The numbers in the figures, as JSON.
     var countsText: String {
         let counts: JSON = [
             "entitlements": entitlements.json, "products": products.json,
@@ -12,7 +12,7 @@ extension ProjectFigures {
         return counts.text
     }
 
-    /// The items of both lists. Each names its customer, whose erasure removes it.
+    /// The items of both lists, as JSON. Each item names its customer, and the customer's erasure removes it.
     var itemsText: String {
         JSON.array(ending.items.map(\.json) + refunds.items.map(\.json)).text
     }

@@ -19,7 +19,7 @@ package struct FigureCount: Sendable {
     fileprivate var shard: Int16 = 0
     fileprivate var place = Place()
     fileprivate let pageLimit: Int64
-    /// How many customers the next page has at most.
+    /// The maximum number of customers in the next page.
     fileprivate var limit: Int64
 
     package init(at: Instant, pageLimit: Int64 = 1000) {
@@ -28,14 +28,14 @@ package struct FigureCount: Sendable {
         limit = pageLimit
     }
 
-    /// Whether every customer was counted.
+    /// Whether every customer has been counted.
     package var isWhole: Bool { shard == Shard.count }
 }
 
 extension Ledger {
     private typealias Scoped<Item> = (scope: FigureScope, item: Item)
 
-    /// The figures that were counted last; `nil` if none were.
+    /// Returns the most recent figures; `nil` if there are none.
     package func figures(_ scope: FigureScope) throws(Fault) -> ProjectFigures? {
         let call = Statement.findFigures(
             .text(scope.project.text), .text(scope.environment.rawValue))
@@ -46,8 +46,8 @@ extension Ledger {
         }.first
     }
 
-    /// Counts the next page of customers. Returns false once every customer was counted. A page that cannot be read is
-    /// read again in smaller ones. A customer whose rows cannot be read is left out.
+    /// Counts the next page of customers. Returns false once every customer has been counted. An unreadable page is
+    /// read again in smaller pages. A customer with unreadable rows is left out.
     package func count(_ count: inout FigureCount) throws(Fault) -> Bool {
         if count.isWhole { return false }
         let shard = Bind.int2(count.shard)
@@ -80,7 +80,7 @@ extension Ledger {
         return true
     }
 
-    /// The rows are read before any of them is added, because a broken connection makes a read start again.
+    /// Reads all rows before adding any, because a broken connection makes the read start again.
     private func add(to count: inout FigureCount, customers: [Bind]) throws(Fault) {
         let none = ProjectFigures(at: count.at)
         let (now, earlier, later) = (
@@ -125,7 +125,7 @@ extension Ledger {
         }
     }
 
-    /// An item for each row. Rows of projects or environments that Deed cannot name belong to no figures.
+    /// Returns an item for each row. Skips rows with an invalid project or environment.
     private func scoped<Item>(
         _ statement: Statement, _ binds: [Bind], _ item: (borrowing Rows, Int) -> Item
     ) throws(Fault) -> [Scoped<Item>] {
@@ -137,7 +137,7 @@ extension Ledger {
         }.compactMap(\.self)
     }
 
-    /// Keeps the figures of every project in both environments, those without customers, too.
+    /// Stores the figures of every project in both environments, including projects without customers.
     package func keep(_ count: FigureCount) throws(Fault) {
         try requireWritable()
         for listed in try projects() {

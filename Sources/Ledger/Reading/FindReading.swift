@@ -5,7 +5,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The places in a project's rows that match these words: up to `limit` of each kind plus one, in one round trip.
+    /// Returns the places in a project's rows that match these words, in one round trip: up to `limit` of each kind,
+    /// plus one.
     package func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads {
@@ -91,7 +92,7 @@ private struct FindQuestion {
         return parts
     }
 
-    /// The matches in the rows. An unreadable row is noted and skipped.
+    /// Returns the matches in the rows. An unreadable row is noted and skipped.
     func leads(
         of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {
@@ -131,7 +132,7 @@ private struct FindQuestion {
         }
     }
 
-    /// The subject named in the row, exactly as stored.
+    /// Returns the subject named in the row, exactly as stored.
     private func subject(of kind: Kind, _ rows: borrowing Rows, _ row: Int) -> UnreadSubject {
         switch kind {
         case .names:
@@ -148,7 +149,7 @@ private struct FindQuestion {
         }
     }
 
-    /// Whether a ticket has more matches than were looked at.
+    /// Returns whether a ticket has more matches than were examined.
     func isCutOff(_ kind: Kind, _ rows: borrowing Rows) -> Bool {
         guard case .ticket = kind, rows.count > 0 else { return false }
         return rows.bool(0, 3)
@@ -170,7 +171,7 @@ private struct FindQuestion {
         return lead
     }
 
-    /// The event; `nil` if its id belongs to a different event at the same place.
+    /// Returns the event; `nil` if its id belongs to a different event at the same place.
     private func event(_ rows: borrowing Rows, _ row: Int) throws(LedgerError) -> FoundLead? {
         guard let asked = words.event else { return nil }
         let mark = rows.bytes(row, 3).hex
@@ -195,7 +196,7 @@ private struct FindQuestion {
 }
 
 extension FoundLead {
-    /// Orders the matches by kind, with production first.
+    /// The rank of a match: by kind, with production first.
     fileprivate var rank: Int {
         let kind = FoundKind.allCases.firstIndex(of: kind) ?? 0
         return 2 * kind + (environment == .production ? 0 : 1)

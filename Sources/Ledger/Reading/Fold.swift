@@ -28,7 +28,7 @@ struct Fold: Sendable {
     /// Gives the state of a project its current catalog.
     mutating func supply(_ catalog: Catalog) { state.supply(catalog) }
 
-    /// The events that carried out the cause, if the stream has carried it out and still remembers it.
+    /// Returns the events that carried out the cause, if the stream has carried it out and still remembers it.
     func obeyed(_ cause: Cause) -> ObeyedCause? { causes.obeyed(cause) }
 
     /// The state to keep beside the log, if the stream has grown enough since the last state was kept.
@@ -43,7 +43,7 @@ struct Fold: Sendable {
 
     mutating func noteKept() { keptVersion = version }
 
-    /// Why the stream cannot be complete: it has emptied events but no erasure after them.
+    /// Why the stream is incomplete: it has emptied events but no erasure after them.
     var lack: LedgerError? {
         state.customer?.lacksErasure == true
             ? .unreadable("an emptied event of a customer who was not erased") : nil

@@ -3,10 +3,10 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// How many rows are examined if not all of them match.
+    /// The maximum number of rows to examine if not all of them match.
     private static let grantLook = 20_000
 
-    /// Up to `limit` matching grants, newest first, after a place in that order.
+    /// Returns up to `limit` matching grants, newest first, after a place in that order.
     package func grants(
         of project: ProjectID, _ environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int
@@ -42,7 +42,7 @@ extension Ledger {
 }
 
 extension Statement {
-    /// The call that lists the matching grants among the `look` newest.
+    /// Returns the call that lists the matching grants among the `look` newest.
     fileprivate static func listing(
         _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
         after last: GrantPlace?, limit: Int, look: Int

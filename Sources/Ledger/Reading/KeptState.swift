@@ -16,7 +16,7 @@ enum KeptState {
     /// The number of events by which a stream must grow before its state is kept again.
     static let growth = RecentCauses.span
 
-    /// Larger than for an event, because a state is far larger.
+    /// These limits exceed an event's limits, because a state is far larger.
     private static let limits = JSON.Limits(depth: 16, bytes: 64 << 20)
 
     static func content(of state: CustomerState) -> [UInt8] {
@@ -33,7 +33,7 @@ enum KeptState {
         digest(ofContent: SHA256.digest(content).bytes, stream, version: version)
     }
 
-    /// Binds content with that digest to the stream and the version.
+    /// Returns a digest that binds the content with this digest to the stream and the version.
     static func digest(
         ofContent digest: [UInt8], _ stream: Stream, version: Int64
     ) -> [UInt8] {
@@ -45,7 +45,7 @@ enum KeptState {
         return SHA256.digest(Array(place.utf8) + digest).bytes
     }
 
-    /// The state; `nil` if the bytes differ from the written bytes.
+    /// Returns the state; `nil` if the bytes differ from the written bytes.
     static func state(
         _ content: [UInt8], digest: [UInt8], of stream: Stream, version: Int64
     ) -> CustomerState? {
@@ -61,7 +61,7 @@ enum KeptState {
 extension KeptState {
     private static let column = EventRow.columnCount + 3
 
-    /// The index of the stream whose kept state is in the row; `nil` if the row contains none.
+    /// Returns the index of the stream whose kept state is in the row; `nil` if the row contains none.
     static func place(_ rows: borrowing Rows, _ row: Int) -> Int? {
         rows.isNull(row, column + 1) ? nil : Int(rows.int8(row, column)) - 1
     }

@@ -18,7 +18,7 @@ final class KnownKeys: Sendable {
     /// The number of rows that have no event in the log.
     var forgedCount: Int { forged.withLock { $0.count } }
 
-    /// The keys that are live according to the projects' own states.
+    /// Returns the keys that are live according to the projects' own states.
     func filter(_ keys: [LiveKey], by states: [ProjectID: ProjectState]) -> [LiveKey] {
         let (right, wrong) = keys.reduce(into: ([LiveKey](), Set<LiveKey>())) { parts, key in
             // The reader has already logged why the project is unreadable.
@@ -67,7 +67,7 @@ extension ProjectState {
 }
 
 extension LiveKey {
-    /// The key with the limits recorded in the log, whatever the row says.
+    /// Returns the key with the limits recorded in the log, regardless of the row.
     fileprivate func limited(by limits: KeyLimits) -> LiveKey {
         LiveKey(digest: digest, project: project, key: key, role: role, limits: limits)
     }

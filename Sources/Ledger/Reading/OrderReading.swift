@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The customer in this project and environment who has the order; `nil` if no customer has it.
+    /// Returns the customer in this project and environment who has the order; `nil` if no customer has it.
     package func owner(
         of order: OrderID, in project: ProjectID, _ environment: Environment
     ) throws(Fault) -> Core.Stream? {

@@ -14,8 +14,8 @@ extension Ledger {
         }
     }
 
-    /// The apps of every project according to the project's events. A row alone does not assign an
-    /// app to a project. Unreadable projects and unknown stores are omitted.
+    /// Returns the apps of every project according to the project's events. A row alone does not assign an app to a
+    /// project. Unreadable projects and unknown stores are omitted.
     package func apps() throws(Fault) -> [ListedApp] {
         let rows = try list(Statement.listApps(), over: watching) {
             rows, row throws(LedgerError) -> (key: AppKey, project: ProjectID)? in
@@ -35,7 +35,8 @@ extension Ledger {
         }
     }
 
-    /// The states of the readable projects. They are read outside the queue. Cached states are brought up to date.
+    /// Returns the states of the readable projects. They are read outside the queue. Cached states are brought up to
+    /// date.
     private func states(
         forWatching projects: Set<ProjectID>
     ) throws(Fault) -> [ProjectID: ProjectState] {
@@ -53,8 +54,8 @@ extension Ledger {
         }
     }
 
-    /// Every key in its project's own stream, except keys that were revoked or expired long ago. If a
-    /// project cannot be read, all of its keys are omitted, because any of them may have been revoked.
+    /// Returns every key in its project's own stream, except keys that were revoked or expired long ago. If a project
+    /// cannot be read, all of its keys are omitted, because any of them may have been revoked.
     package func liveKeys() throws(Fault) -> [LiveKey] {
         let since = settings.clock().advanced(byMilliseconds: -Key.expiredFor)
         let keys = try list(Statement.listKeys(.int8(since.milliseconds)), over: watching) {

@@ -3,8 +3,8 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// The name of the purchase with this token; `nil` if none of the app's purchases has it. The token's
-    /// own name is preferred. A token does not reveal its environment, so the search covers both.
+    /// Returns the name of the purchase with this token; `nil` if none of the app's purchases has it. The token's own
+    /// name is preferred. A token does not reveal its environment, so the search covers both.
     package func chain(
         ofToken name: TransactionID, in app: AppKey, of project: ProjectID
     ) throws(Fault) -> TransactionID? {

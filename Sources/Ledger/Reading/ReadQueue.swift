@@ -29,12 +29,12 @@ final class PendingRead: Sendable {
     }
 }
 
-/// The reads that wait for a reader, and the reads in progress. Each has a deadline, because a reader hangs for
-/// as long as the database does.
+/// The reads that wait for a reader, and the reads in progress. Each has a deadline, because a reader hangs for as long
+/// as the database does.
 ///
-/// As long as it keeps up, a single reader serves all reads: reads that arrive during a batch form the next one and do
-/// not wake another reader. A second reader starts when many reads wait for busy readers. If a reader takes a
-/// long time over its batch, another one takes the waiting reads.
+/// A single reader serves all reads as long as it keeps up: reads that arrive during a batch form the next one and do
+/// not wake another reader. A second reader starts when many reads wait for busy readers. If a reader takes a long time
+/// over its batch, another one takes the waiting reads.
 final class ReadQueue: Sendable {
     static let batchLimit = 64
     /// The number of waiting reads above which a second parallel round trip pays off.
@@ -81,7 +81,8 @@ final class ReadQueue: Sendable {
         if !isAdded { read.answer(.failure(.noReader)) }
     }
 
-    /// The next batch for a reader that has finished its previous one; `nil` once the queue is closed and empty.
+    /// Returns the next batch for a reader that has finished its previous one; `nil` once the queue is closed and
+    /// empty.
     func take(_ reader: Int) -> [PendingRead]? {
         state.changeAndWake { state -> (Void, Wake) in
             state.inHand[reader] = nil

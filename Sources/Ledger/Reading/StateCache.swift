@@ -44,12 +44,12 @@ final class StateCache: Sendable {
     let keeper = StateKeeper()
     let catalogs = CatalogCache()
 
-    /// Creates a cache of roughly at most the given number of bytes.
+    /// Creates a cache of at most roughly the given number of bytes.
     init(bytes: Int) {
         weightLimit = bytes / 2
     }
 
-    /// If the log has started over since the last call, forgets every fold and the known length of the log.
+    /// Forgets every fold and the known length of the log if the log has started over since the last call.
     func begin(epoch: Int) {
         generations.withLock { generations in
             if generations.epoch == epoch { return }
@@ -63,7 +63,7 @@ final class StateCache: Sendable {
         generations.withLock { $0.find(stream, limit: weightLimit) }
     }
 
-    /// The cached fold of each stream, and `seenHeads`.
+    /// Returns the cached fold of each stream, and `seenHeads`.
     func folds(of streams: [Stream]) -> (folds: [Fold], seenHeads: [Int64]) {
         generations.withLock { generations in
             let folds = streams.map { stream in

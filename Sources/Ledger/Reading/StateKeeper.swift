@@ -14,7 +14,7 @@ final class StateKeeper: Sendable {
         let state: CustomerState
         /// How many times the log had started over when the state was read.
         let epoch: Int
-        /// Whether the state that is kept now is unreadable.
+        /// Whether the currently kept state is unreadable.
         let isReplacement: Bool
         let weight: Int
     }
@@ -88,7 +88,7 @@ final class StateKeeper: Sendable {
         let (stream, version) = (item.stream, item.state.version)
         let digest = KeptState.digest(of: content, stream, version: version)
         return try link.settled { connection throws(LedgerError) in
-            // Checked this late, because a reopened connection may lead to a different log.
+            // This check comes last, because a reopened connection may lead to a different log.
             if known.epoch != item.epoch { return false }
             let keep = Statement.keepState(
                 .int2(stream.shard.number), .text(stream.project.text),

@@ -96,7 +96,7 @@ struct StateReader: ~Copyable {
 
     private func answer(_ read: PendingRead, _ state: PlacedState) {
         if state.state.version > StateReader.lightVersions {
-            // Needs no limit: the callers count towards the requests in flight, which are limited.
+            // This queue needs no limit, because the number of requests in flight is limited.
             heavy.add([Given(answer: .success(state)) { read.answer($0) }])
         } else {
             read.answer(.success(state))
@@ -108,7 +108,7 @@ struct StateReader: ~Copyable {
     ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
-            // Compared this late, because a reopened connection may lead to a different log.
+            // The log is compared only here, because a reopened connection may lead to a different one.
             try connection.folds(of: asked.streams, cache: cache, known: known)
         }
         return asked.places.map { own, project in

@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// The current folds of the streams, and the ends of their shards. Cached folds are brought up
-    /// to date in one round trip and kept. Without a cached fold, folding starts from the state
-    /// kept beside the log. An unreadable stream has an error in its place.
+    /// Returns the current folds of the streams, and the ends of their shards. Cached folds are brought up to date in
+    /// one round trip and kept. Without a cached fold, folding starts from the state kept beside the log. An unreadable
+    /// stream has an error in its place.
     mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard
     ) throws(LedgerError) -> ([Result<Fold, LedgerError>], LoadedHeads) {
@@ -20,7 +20,7 @@ extension Connection {
         folds: [Result<Fold, LedgerError>], heads: LoadedHeads, damaged: [Int]
     )
 
-    /// `number` identifies the format of the kept states to start from. With `nil`, only events are read.
+    /// Starts from kept states in the format with this number. With `nil`, reads only events.
     private mutating func folds(
         of streams: [Stream], cache: StateCache, known: LogGuard, _ number: Int16?
     ) throws(LedgerError) -> ReadFolds {

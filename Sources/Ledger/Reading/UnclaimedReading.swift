@@ -3,10 +3,10 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Counts beyond this are not exact, because counting takes longer the more purchases there are.
+    /// Counts above this number are not exact, because counting takes longer the more purchases there are.
     private static let unclaimedCountLimit: Int64 = 1_000_000
 
-    /// Up to `limit` unclaimed purchases after a given one, each with its state.
+    /// Returns up to `limit` unclaimed purchases after a given one, each with its state.
     package func unclaimed(
         of project: ProjectID, _ environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(Fault) -> [ListedUnclaimed] {
@@ -42,7 +42,7 @@ extension Ledger {
         }
     }
 
-    /// The number of unclaimed purchases across all projects, up to a million.
+    /// Returns the number of unclaimed purchases across all projects, up to a million.
     package func unclaimedCount() throws(Fault) -> Int64 {
         let call = Statement.countUnclaimed(.int8(Ledger.unclaimedCountLimit))
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0

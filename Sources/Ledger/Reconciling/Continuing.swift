@@ -5,7 +5,7 @@ import SQL
 extension Ledger {
     private static let continuingPage: Int64 = 500
 
-    /// Unclaimed purchases that continue a customer's purchase, each with the facts that show this.
+    /// Returns unclaimed purchases that continue a customer's purchase, each with the facts that show this.
     package func continuing(
         of project: ProjectID
     ) throws(Fault) -> [(stream: Stream, facts: Facts)] {
@@ -30,7 +30,7 @@ extension Ledger {
         }
     }
 
-    /// The audit reports rows with invalid names.
+    /// Returns the stream and the purchase that the key names; `nil` if the names are invalid, which the audit reports.
     private func stream(of key: [String], in project: ProjectID) -> (Stream, PurchaseID)? {
         guard let environment = Environment(rawValue: key[0]), let store = Store(rawValue: key[1]),
             let original = try? TransactionID(key[2])

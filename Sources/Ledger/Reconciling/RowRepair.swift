@@ -96,8 +96,8 @@ struct RowRepair {
 }
 
 extension Ledger {
-    /// Rewrites the rows of customers and projects, with further calls for each. Returns a fault
-    /// for each one that failed.
+    /// Rewrites the rows of customers and projects, along with the given calls for each one. Returns a fault for each
+    /// one that failed.
     fileprivate func mend(
         _ repairs: [(stream: Stream, calls: [Call])], at pace: UpkeepPace
     ) -> [Fault?] {

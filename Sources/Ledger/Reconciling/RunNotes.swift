@@ -46,15 +46,15 @@ extension Ledger {
         }
     }
 
-    /// When the project that has waited longest was last reconciled (or created, if it never was),
-    /// and the number of projects with faults in the last run of some step.
+    /// Returns when the project that has waited longest was last reconciled (or created, if it never was), and the
+    /// number of projects with faults in the last run of some step.
     package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
         try list(Statement.countReconciled()) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
         }.first ?? (nil, 0)
     }
 
-    /// The projects whose requested reconciliation has not ended.
+    /// Returns the projects whose requested reconciliation has not ended.
     package func requestedReconciliations() throws(Fault) -> [ProjectID] {
         try readable(
             Statement.listRequested(),
@@ -79,7 +79,7 @@ extension Ledger {
     }
 }
 
-/// Work that a run finds in rows alone.
+/// Work that a run finds by reading only rows.
 extension Ledger {
     package func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant

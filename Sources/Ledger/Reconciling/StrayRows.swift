@@ -31,7 +31,7 @@ struct StrayRows {
             self.stream = stream
         }
 
-        /// Removes exactly this row.
+        /// The call that removes exactly this row.
         var removal: Call { table.remove([table.row(row)]) }
     }
     var names: [Name] = []

@@ -25,7 +25,7 @@ final class DatabaseClock: Sendable {
     private let machineClock: (@Sendable () -> Instant)?
     private let log: Log
 
-    /// If there is no machine clock, nothing is compared.
+    /// Compares nothing if there is no machine clock.
     init(_ machineClock: (@Sendable () -> Instant)?, log: Log, metrics: Metrics) {
         self.machineClock = machineClock
         self.log = log
@@ -41,7 +41,7 @@ final class DatabaseClock: Sendable {
         fileprivate let time: Int64
     }
 
-    /// Call this before asking the database for its time.
+    /// Notes the current time. Call this before asking the database for its time.
     func begin() -> Beginning? {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
@@ -50,7 +50,7 @@ final class DatabaseClock: Sendable {
     /// slow answer does not make a clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If someone set the machine's clock in the meantime, its current reading also serves for the beginning.
+        // If someone set the machine's clock in the meantime, its current reading also replaces the earlier one.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =

@@ -27,7 +27,7 @@ struct DatabaseLook: Sendable {
 
 /// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// An older check, in milliseconds, says nothing about the current condition.
+    /// The age, in milliseconds, from which a check says nothing about the current condition.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
@@ -74,8 +74,8 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether to look for another server because writes fail. A standby may have been promoted.
-    /// Returns true at most once per `pause` milliseconds.
+    /// Returns whether to look for another server because writes fail. A standby may have been promoted. Returns true
+    /// at most once per `pause` milliseconds.
     func isDoubtDue(every pause: Int64) -> Bool {
         state.change(wake: .none) { state in
             let now = monotonicMilliseconds()
@@ -87,7 +87,7 @@ final class DatabaseCondition: Sendable {
         }
     }
 
-    /// Whether, as far as is known, writes need a standby's confirmation or are impossible.
+    /// Whether writes are known to need a standby's confirmation, or to be impossible.
     var dependsOnStandby: Bool {
         state.change(wake: .none) { $0.look.map { $0.standbysNeeded > 0 || $0.isReadOnly } ?? true }
     }

@@ -88,7 +88,7 @@ package struct RestoreTarget: Sendable {
 }
 
 extension OperatorsView {
-    /// Whether any data is sealed with the installation's key.
+    /// Returns whether any data is sealed with the installation's key.
     package mutating func hasSealed() throws(LedgerError) -> Bool {
         try link.settled { connection throws(LedgerError) in
             var found = false

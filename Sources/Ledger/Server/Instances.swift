@@ -56,7 +56,7 @@ extension Ledger {
         try sendBeside(Statement.noteDone(.text(what), .text(says)))
     }
 
-    /// The last record of an operator's task; `nil` if the task was never done.
+    /// Returns the last record of an operator's task; `nil` if the task was never done.
     package func lastDone(_ what: String) throws(Fault) -> LastDone? {
         try allDone().first { $0.what == what }
     }
@@ -120,7 +120,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// When each shared job last ran, according to Deed's clock.
+    /// Returns when each shared job last ran, according to Deed's clock.
     package mutating func jobs() throws(LedgerError) -> [(name: String, ranAt: Instant)] {
         try link.settled { connection throws(LedgerError) in
             var found: [(name: String, ranAt: Instant)] = []
@@ -133,7 +133,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// The database's size, and its server's data folder if the login is allowed to see it.
+    /// Returns the database's size, and its server's data folder if the login is allowed to see it.
     package mutating func storage() throws(LedgerError) -> (bytes: Int64, folder: String?) {
         try link.settled { connection throws(LedgerError) in
             var found: (bytes: Int64, folder: String?) = (0, nil)
@@ -144,7 +144,7 @@ package struct OperatorsView: ~Copyable {
         }
     }
 
-    /// The size of each table and index.
+    /// Returns the size of each table and index.
     package mutating func stored() throws(LedgerError) -> [StoredRelation] {
         try link.settled { connection throws(LedgerError) in
             var found: [StoredRelation] = []

@@ -2,8 +2,8 @@ import Core
 import Synchronization
 import Threading
 
-/// The last fault that suggested an unreachable database. The fault is in the database's own words,
-/// which callers do not get to see.
+/// The last fault that suggested an unreachable database. Callers do not see it, because it is in the database's own
+/// words.
 final class LastTrouble: Sendable {
     /// How long the fault may explain later failures, in milliseconds.
     private static let memory: Int64 = 60_000

@@ -9,19 +9,18 @@ import Wording
 
 /// Compares every server that a connection reaches with what this instance has seen of the log.
 ///
-/// A promoted standby may lack the last commits. An old primary that comes back lacks what its
-/// successor wrote. A backup lacks everything after it. Continuing with any of them would start a
-/// second history that contradicts earlier answers. The chain reveals such a server: at a known
-/// place, it has either an event with the chain that was seen, or something else.
+/// A promoted standby may lack the last commits. An old primary that comes back lacks what its successor wrote. A
+/// backup lacks everything after it. Continuing with any of them would start a second history that contradicts earlier
+/// answers. The chain reveals these servers, because they do not have the chain that was seen at a known place.
 package final class LogGuard: Sendable {
     fileprivate struct State {
         var seen = SeenLog()
-        /// How many times the log started over.
+        /// How many times the log has started over.
         var epoch = 0
         /// The part of the log that was missing at the last comparison.
         var impediment: Impediment?
         var isChanged = false
-        /// What would survive a power failure.
+        /// The part of what was seen that would survive a power failure.
         var synced = SeenLog()
         var syncedAt: Int64?
         var hasRecalled = false
@@ -150,7 +149,7 @@ package final class LogGuard: Sendable {
                     anew: marks, at: server.identity, accepting: accepted)
                 if !isBegun { return false }
                 state.epoch += 1
-                // Done under the same lock, so that no caller in the new epoch asks the previous server.
+                // This happens under the same lock, so that no caller in the new epoch asks the previous server.
                 connection.outliveOthers()
                 return true
             }
@@ -253,7 +252,8 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Whether a different server was used before, or an earlier history of this one, or the last server was refused.
+    /// Notes the server. Returns whether a different server was used before, or an earlier history of this one, or the
+    /// last server was refused.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -327,7 +327,7 @@ package struct LogMemory: Sendable {
         self.notes = notes
     }
 
-    /// For a process that does not store what it has seen.
+    /// The memory of a process that does not store what it has seen.
     package static let none = LogMemory(
         recall: { _, _ in nil }, keep: { _, _ in nil }, notes: .ignored)
 }
@@ -336,7 +336,7 @@ extension LogGuard.State {
     /// How many milliseconds new notes may wait before they are synced to disk. A sync competes with commits.
     private static let syncPause: Int64 = 1000
 
-    /// How durably the notes must be stored now; `nil` if they are durable enough.
+    /// Returns how durably the notes must be stored now; `nil` if they are durable enough.
     fileprivate func careNeeded(at now: Int64, isLast: Bool) -> LogMemory.Care? {
         if seen.root == nil { return nil }
         if isGivenUp { return .overwriting }

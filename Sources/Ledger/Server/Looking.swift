@@ -33,7 +33,7 @@ extension Ledger {
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // Done only once, because later connections reach a server that is at worst slow.
+            // This happens only once, because later connections reach a server that is at worst slow.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -62,9 +62,9 @@ extension Ledger {
         if let fault { throw fault }
     }
 
-    /// While writes fail, this check also tries other addresses: a new session goes to the most
-    /// recently promoted server. If that is a different server, connecting abandons the sessions with
-    /// this one. A single address may also lead to a different server, but is tried less often.
+    /// Checks the database. While writes fail, this check also tries other addresses: a new session goes to the most
+    /// recently promoted server. If that is a different server, connecting abandons the sessions with this one. A
+    /// single address may also lead to a different server, but is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
         let pause = hasOtherAddresses ? 0 : Ledger.addressPause
@@ -94,8 +94,8 @@ extension Ledger {
         return found.testClock
     }
 
-    /// Does not retry after silence, because a retry would only delay the result. After refusing a
-    /// server, however, it connects again, because nothing else might do so.
+    /// Checks the server once. Does not retry after silence, because a retry would only delay the result. After
+    /// refusing a server, connects again, because nothing else might do so.
     private func askOnce<Answer>(
         _ body: (inout Connection) throws(LedgerError) -> Answer
     ) throws(LedgerError) -> Answer {
@@ -119,7 +119,7 @@ extension Ledger {
     }
 }
 
-/// The last check that reads waited for.
+/// The last check that reads had to wait for.
 struct Certainty: Sendable {
     var began: Int64 = 0
     var fault: Fault?
@@ -151,7 +151,7 @@ extension DatabaseLook {
 }
 
 extension Connection {
-    /// Whether a megabyte can be written to the disk that holds the data. The space is freed immediately.
+    /// Returns whether a megabyte can be written to the disk that holds the data. The space is freed immediately.
     fileprivate mutating func hasRoom() throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             try execute([Statement.begin(), Statement.tryRoom(), Statement.rollback()])

@@ -27,7 +27,7 @@ extension Connection {
 }
 
 extension LogGuard {
-    /// Compares with the server again, because another instance has noted missing events.
+    /// Compares the known log with the server again, because another instance has noted missing events.
     func heed(_ connection: inout Connection) throws(LedgerError) {
         if heedsOthers { try meet(&connection) }
     }

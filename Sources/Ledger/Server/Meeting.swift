@@ -32,12 +32,12 @@ struct Shortage {
     /// Whether there is evidence besides the notes of other instances.
     var isOwn: Bool { !own.isEmpty || laterTimeline != nil }
 
-    /// The shortfalls that other instances noted after this number of losses had been accepted.
+    /// Returns the shortfalls that other instances noted after this number of losses had been accepted.
     func stopping(after acceptances: Int) -> [Shortfall] {
         noted.filter { ($0.acceptances ?? 0) >= Int64(acceptances) }
     }
 
-    /// What prevents writes, including other instances' notes that stop this one.
+    /// Returns what prevents writes, including other instances' notes that stop this one.
     func impediment(_ stopping: [Shortfall]) -> Impediment {
         var parts: [String] = []
         let furthest = (own + stopping).reduce(into: [Shard: Shortfall]()) { furthest, one in
@@ -93,7 +93,8 @@ extension Connection {
         return root
     }
 
-    /// The part of the log that the server lacks, including what other instances noted; `nil` if it lacks nothing.
+    /// Returns the part of the log that the server lacks, including what other instances noted; `nil` if it lacks
+    /// nothing.
     mutating func shortage(of seen: SeenLog, at server: MetServer) throws(LedgerError) -> Shortage?
     {
         let marks = seen.marks.values.sorted { $0.shard < $1.shard }
@@ -120,7 +121,7 @@ extension Connection {
             noted: shortfalls.filter { $0.acceptances != nil })
     }
 
-    /// Every acceptance in the log, with the time at which it was recorded.
+    /// Returns every acceptance in the log, with the time at which it was recorded.
     mutating func acceptances() throws(LedgerError) -> [AcceptanceID: Instant] {
         var found: [AcceptanceID: Instant] = [:]
         try read([Statement.listAcceptances()]) { _, rows throws(LedgerError) in
@@ -135,7 +136,7 @@ extension Connection {
         return found
     }
 
-    /// Where each shard ends.
+    /// Returns where each shard ends.
     mutating func shardMarks() throws(LedgerError) -> [ShardMark] {
         var marks: [ShardMark] = []
         try read([Statement.listShards()]) { _, rows in

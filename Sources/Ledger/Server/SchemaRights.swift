@@ -45,7 +45,7 @@ package struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
         Set((text ?? "").split(separator: ", ").map(String.init))
     }
 
-    /// The rights and their objects, in SQL.
+    /// Returns the rights and their objects, in SQL.
     private func listed(_ rights: Set<String>) -> String {
         let names = rights.map { $0.prefix { $0 != " " }.lowercased() }.sorted()
         let parts = object.split(separator: ".", maxSplits: 2)
@@ -68,10 +68,10 @@ private struct SchemaAspect: Hashable {
 }
 
 extension Connection {
-    /// Differences from the schema that this release's migrations create: tables, views, functions,
-    /// triggers, constraints and their owners, the rights of the service and of PUBLIC, and others'
-    /// rights beyond reading. Includes differences in the list of applied migrations. A newer
-    /// schema is not compared, because only the release that created it can do that.
+    /// Returns differences from the schema that this release's migrations create: tables, views, functions, triggers,
+    /// constraints and their owners, the rights of the service and of PUBLIC, and others' rights beyond reading.
+    /// Includes differences in the list of applied migrations. A newer schema is not compared, because only the release
+    /// that created it can do that.
     package mutating func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         if try appliedMigrations().last.map({ $0.number > Schema.needed }) == true { return [] }
         var found = try describedSchema()
@@ -85,7 +85,7 @@ extension Connection {
         return differences.sorted { ($0.object, $0.aspect) < ($1.object, $1.aspect) }
     }
 
-    /// Rows in `deed.migrations` that are missing, superfluous, or from a different script.
+    /// Returns the rows in `deed.migrations` that are missing, superfluous, or from a different script.
     private mutating func migrationDifferences() throws(LedgerError) -> [SchemaDifference] {
         let expected = Dictionary(
             uniqueKeysWithValues: Migration.all.map {
@@ -104,7 +104,7 @@ extension Connection {
         }
     }
 
-    /// The schema as text, with one line for each aspect, as in `sql/schema.txt`.
+    /// Returns the schema as text, with one line for each aspect, as in `sql/schema.txt`.
     package mutating func schemaLines() throws(LedgerError) -> [String] {
         try describedSchema().map { "\($0.object)\(separator)\($0.aspect)\(separator)\($1)" }
             .sorted()
@@ -146,7 +146,7 @@ extension SchemaDifference {
 
 // Rights to the database.
 extension Schema {
-    /// Every difference from the expected schema and rights.
+    /// Returns every difference from the expected schema and rights.
     package mutating func differences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }
@@ -173,7 +173,8 @@ extension Schema {
         }
     }
 
-    /// The role that lacks the right to see standbys; `nil` if no standby is required or the role has the right.
+    /// Returns the role that lacks the right to see standbys; `nil` if no standby is required or the role has the
+    /// right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
         try link.settled { connection throws(LedgerError) in
             var owner: String?
@@ -186,7 +187,7 @@ extension Schema {
 }
 
 extension Auditor {
-    /// Changes to the schema or its rights that no migration made.
+    /// Returns changes to the schema or its rights that no migration made.
     package func schemaDifferences() throws(LedgerError) -> [SchemaDifference] {
         try link.settled { connection throws(LedgerError) in try connection.schemaDifferences() }
     }

@@ -72,7 +72,7 @@ package struct ServerIdentity: Hashable, Sendable {
         self.timeline = timeline
     }
 
-    /// Whether this is the other identity before a promotion.
+    /// Returns whether this identity is the other one before a promotion.
     func isEarlier(than other: ServerIdentity) -> Bool {
         system == other.system && timeline < other.timeline
     }

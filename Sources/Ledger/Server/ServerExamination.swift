@@ -4,7 +4,7 @@ import SQL
 
 /// The facts about a PostgreSQL server, a login and a database that the setup needs.
 package struct ServerExamination: Sendable {
-    /// For example 150004.
+    /// The version number, for example 150004.
     package let version: Int64
     package let syncs: Bool
     package let writesFullPages: Bool
@@ -29,7 +29,7 @@ package struct ServerExamination: Sendable {
     package let loginLimit: Int64
     package let databaseLimit: Int64
 
-    /// Uses the login's own rights, because the database may not have a schema yet.
+    /// Examines the server with the login's own rights, because the database may not have a schema yet.
     package static func of(
         _ settings: ConnectionSettings
     ) throws(LedgerError) -> ServerExamination? {

@@ -14,7 +14,7 @@ extension Ledger {
         try credentials(.text(project.text), .text(nil), .text(nil))
     }
 
-    /// Whether any data is sealed with the installation's key.
+    /// Returns whether any data is sealed with the installation's key.
     package func hasSealed() throws(Fault) -> Bool {
         try list(Statement.hasSealed()) { rows, row in rows.bool(row, 0) }.first ?? false
     }

@@ -2,7 +2,7 @@ package import Core
 import Postgres
 import SQL
 
-// Customers whose histories stores have not yet been asked for.
+// Customers whose histories have not been requested from the stores yet.
 extension Ledger {
     package func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound? {
         try list(Call(statement: .findHistoryRound, binds: app.binds)) { rows, row in
@@ -50,7 +50,7 @@ extension Ledger {
         return count
     }
 
-    /// An app's questions, newest first.
+    /// Returns an app's questions, newest first.
     package func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion] {

@@ -4,8 +4,8 @@ import SQL
 
 // How far the stores' records have been read.
 extension Ledger {
-    /// A project's customers with subscriptions in these apps about which the store should be
-    /// asked, most overdue first.
+    /// Returns a project's customers with subscriptions in these apps about which the store should be asked, most
+    /// overdue first.
     package func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
@@ -51,7 +51,7 @@ extension Ledger {
         _ = try list(Call(statement: .keepHistory, binds: purchase.binds + told)) { _, _ in () }
     }
 
-    /// The time up to which all of the store's notifications to an app's server have been read.
+    /// Returns the time up to which all of the store's notifications to an app's server have been read.
     package func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant? {

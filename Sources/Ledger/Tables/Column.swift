@@ -3,14 +3,14 @@ import Crypto
 import JSON
 import Postgres
 
-/// A column in a table that follows from the log.
+/// A column in a table derived from the log.
 struct Column: Sendable {
     enum Kind: String, Sendable {
         case smallint, text, bigint, instant, boolean, bytea, json, jsonb
     }
     let name: String
     let kind: Kind
-    /// Whether the column also depends on the project's catalog. A job keeps such columns up to date.
+    /// Whether the column also depends on the project's catalog. If so, a job keeps it up to date.
     private(set) var isByCatalog = false
     /// Whether the column names the row's owner.
     private(set) var isOwner = false
@@ -20,7 +20,7 @@ struct Column: Sendable {
     private(set) var isCompared = true
     /// Whether the table contains the column. A statement that writes rows may take further columns.
     private(set) var isKept = true
-    /// How a commit combines an existing value with its own.
+    /// How a commit combines its value with an existing one.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -31,7 +31,7 @@ struct Column: Sendable {
     static func smallint(_ name: StaticString) -> Column { Column(name, .smallint) }
     static func text(_ name: StaticString) -> Column { Column(name, .text) }
     static func number(_ name: StaticString) -> Column { Column(name, .bigint) }
-    /// An instant in milliseconds.
+    /// Returns a column that stores an instant in milliseconds.
     static func instant(_ name: StaticString) -> Column { Column(name, .instant) }
     static func flag(_ name: StaticString) -> Column { Column(name, .boolean) }
     static func bytes(_ name: StaticString) -> Column { Column(name, .bytea) }
@@ -64,7 +64,7 @@ extension Column {
     /// A cast for values bound as text.
     var cast: String { kind == .json || kind == .jsonb ? "::\(kind.rawValue)" : "" }
 
-    /// The column's cells in all rows, as one array.
+    /// Returns the column's cells in all rows, as one array.
     func bind(_ rows: [Row], at place: Int) -> Bind {
         switch kind {
         case .smallint: .int2s(rows.map { Int16(clamping: $0[place].number ?? 0) })
@@ -75,7 +75,7 @@ extension Column {
         }
     }
 
-    /// A single cell, as a place in a list. `nil` comes before all other values.
+    /// Returns a single cell, as a place in a list. `nil` comes before all other values.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -85,7 +85,7 @@ extension Column {
         }
     }
 
-    /// The cell for a text that PostgreSQL returned.
+    /// Returns the cell for a text that PostgreSQL returned.
     func cell(_ text: String?) -> Cell {
         switch kind {
         case .text, .json, .jsonb: .text(text)
@@ -95,14 +95,14 @@ extension Column {
         }
     }
 
-    /// The value as text for people.
+    /// Returns the value as text for people.
     func shown(_ text: String?) -> String {
         guard let text else { return "null" }
         guard kind == .instant, let milliseconds = Int64(text) else { return text }
         return Instant(milliseconds: milliseconds).text
     }
 
-    /// Whether two texts represent the same value.
+    /// Returns whether two texts represent the same value.
     func isSame(_ one: String?, _ other: String?) -> Bool {
         one == other || kind == .jsonb && inOrder(one) == inOrder(other)
     }
@@ -133,7 +133,7 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// A JSON object with sorted members, or a list, as text. Used to compare values stored as `jsonb`.
+/// Returns a JSON object with sorted members, or a list, as text, in order to compare values stored as `jsonb`.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

@@ -142,12 +142,12 @@ extension OrderClosed.Cause {
     }
 }
 
-/// Formatted like `["704…"]`; `nil` for an empty list.
+/// Returns a text like `["704…"]`; `nil` for an empty list.
 private func text(of accounts: [AppTransactionID]) -> String? {
     accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
 }
 
-/// Formatted like `{"pro":"{[1,2),[3,)}"}`: each value is a PostgreSQL int8multirange.
+/// Returns a text like `{"pro":"{[1,2),[3,)}"}`. Each value is a PostgreSQL int8multirange.
 private func text(of runs: [EntitlementID: [Interval]]) -> String {
     var text: [UInt8] = [UInt8(ascii: "{")]
     text.reserveCapacity(64 * runs.count + 2)

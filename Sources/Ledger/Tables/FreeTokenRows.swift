@@ -11,7 +11,7 @@ struct FreeTokenRows {
     private var carried: [Row] = []
     /// Streams whose purchases have stopped waiting.
     private var released: [Stream] = []
-    /// Purchases that left their holder, or that stay whatever their tokens say.
+    /// Purchases that left their holder, or that stay regardless of their tokens.
     private var settled: [(holder: Stream, purchase: PurchaseID)] = []
 
     init(_ known: KnownTokens, strays: [StrayToken]) {
@@ -49,7 +49,8 @@ struct FreeTokenRows {
         }
     }
 
-    /// A token counts as looked up if its owner was requested, or if it could only come from a lookup.
+    /// Returns rows for the free tokens. A token counts as looked up if its owner was requested, or if it could only
+    /// come from a lookup.
     private func rows(
         of purchase: Purchase, _ tokens: [AccountToken], _ origin: Origin,
         _ isStated: (AccountToken) -> Bool

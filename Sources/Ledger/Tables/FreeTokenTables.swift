@@ -74,7 +74,7 @@ struct Carrying: Hashable {
     let token: AccountToken
     let held: HeldPurchase
 
-    /// The row key in either table. An unclaimed purchase has the same name as its keeper.
+    /// Returns the row key in either table. An unclaimed purchase has the same name as its keeper.
     func name(in stream: Stream) -> Row {
         [
             .text(token.text), .text(held.purchase.store.rawValue),
@@ -98,8 +98,8 @@ extension Purchase {
 }
 
 extension HeldPurchase {
-    /// Gives a waiting purchase the name of its keeper, so that the row leads to the keeper,
-    /// whatever other names the purchase has.
+    /// Returns a waiting purchase under the name of its keeper, so that the row leads to the keeper, regardless of the
+    /// purchase's other names.
     func named(in stream: Stream) -> HeldPurchase {
         HeldPurchase(app: app, purchase: stream.customer.unclaimed ?? purchase)
     }

@@ -13,7 +13,7 @@ extension Table {
     static let ofProjects = [projects, keys, apps]
 }
 
-/// A commit's changes to the tables that follow from the log. Each row occurs once, in its final form.
+/// A commit's changes to the tables derived from the log. Each row occurs once, in its final form.
 struct ProjectedRows {
     private var ofCustomers = Table.ofCustomers.map { ChangedRows(table: $0) }
     private var ofNames = Table.ofNames.map { ChangedRows(table: $0) }
@@ -22,7 +22,7 @@ struct ProjectedRows {
     private let waitingCredits: WaitingCreditRows
     /// Erased customers, in their states before the erasure.
     private let erased: [Origin]
-    /// Whether to write every row that follows from the catalog.
+    /// Whether to write every row that depends on the catalog.
     private var isWhole = false
 
     /// `credits` were determined while the catalog of their time was known.

@@ -48,7 +48,7 @@ extension Event {
     }
 }
 
-/// The purchase's transactions in order, with the members that become columns of `deed.transactions`.
+/// Returns the purchase's transactions in order, with the members that become columns of `deed.transactions`.
 private func transactionsText(_ purchase: Purchase) -> String {
     JSON.array(
         purchase.evidence.enumerated().map { index, evidence in

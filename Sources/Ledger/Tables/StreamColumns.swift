@@ -1,7 +1,7 @@
 import Core
 import Postgres
 
-/// The first four columns of every table that is keyed by customer.
+/// Returns the first four columns of every table that is keyed by customer.
 func streamColumns(_ streams: [Stream]) -> [Bind] {
     [
         .int2s(streams.map(\.shard.number)), .texts(streams.map(\.project.text)),

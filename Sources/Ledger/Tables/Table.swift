@@ -1,7 +1,7 @@
 import Core
 
-/// A table that follows from the log, declared once. All statements that write, read, list, sample,
-/// compare, repair and erase its rows are generated from the declaration.
+/// A table derived from the log, declared once. All statements that write, read, list, sample, compare, repair and
+/// erase its rows are generated from the declaration.
 final class Table: Sendable {
     let shape: TableShape
     let statements: TableStatements
@@ -24,10 +24,10 @@ final class Table: Sendable {
     var columns: [Column] { shape.columns }
     var followsFromState: Bool { source != nil }
 
-    /// All rows that follow from a state.
+    /// Returns all rows that a state implies.
     func rows(of origin: Origin) -> [Row] { source?.rows(origin, shape) ?? [] }
 
-    /// The rows that the events changed, taken from the state after all of the events.
+    /// Returns the rows that the events changed, taken from the state after all of the events.
     func changes(by events: [Event], in origin: Origin) -> RowChanges {
         source?.changes(events, origin, shape) ?? RowChanges()
     }
@@ -50,7 +50,7 @@ struct Origin {
         self.project = project
     }
 
-    /// The origin of the rows for a project's own stream.
+    /// Creates the origin of the rows for a project's own stream.
     init(_ project: ProjectID, _ state: ProjectState) {
         self.init(.ofProject(project), CustomerState(), by: state)
     }
@@ -80,7 +80,7 @@ struct RowSource: Sendable {
             name: name, cells: cells)
     }
 
-    /// Like the initializer above, but for events that may change several things.
+    /// Works like the initializer above, but for events that may change several things.
     init<Thing: Hashable & Sendable>(
         _ things: @escaping @Sendable (Origin) -> [Thing],
         eachChangedBy changed: @escaping @Sendable (Event, Origin) -> [Thing],

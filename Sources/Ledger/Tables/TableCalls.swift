@@ -74,10 +74,10 @@ extension Table {
         columns.firstIndex { $0.name == column }.flatMap { row.values[$0] }
     }
 
-    /// The row in the form in which a commit would write it.
+    /// Returns the row in the form in which a commit would write it.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// A text that identifies the row for people. Shows the id for a key, as lists do.
+    /// Returns a text that identifies the row for people. Shows the id for a key, as lists do.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")

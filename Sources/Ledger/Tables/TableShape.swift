@@ -9,7 +9,7 @@ struct TableShape: Sendable {
     enum Kind {
         /// In the customer's shard.
         case ofCustomers
-        /// Under names that are unique in a project and environment, whatever the customer's shard.
+        /// Under names that are unique in a project and environment, regardless of the customer's shard.
         case ofNames
         case ofProjects
     }
@@ -57,7 +57,7 @@ struct TableShape: Sendable {
     }
     private static let keeper = ["project", "environment", "store", "original"]
 
-    /// The first cells in a stream's rows.
+    /// Returns the first cells in a stream's rows.
     func lead(of stream: Stream) -> Row {
         let names: Row = [.text(stream.project.text), .text(stream.environment.rawValue)]
         return switch kind {
@@ -68,7 +68,7 @@ struct TableShape: Sendable {
         }
     }
 
-    /// The cells by which a stream's rows are found; `nil` if the stream cannot have rows.
+    /// Returns the cells by which a stream's rows are found; `nil` if the stream cannot have rows.
     func path(of stream: Stream) -> Row? {
         let lead = lead(of: stream)
         if kind == .ofCustomers { return lead }

@@ -11,7 +11,7 @@ enum Writing {
     case new
     /// Uses a statement that refuses rows of other owners.
     case claiming(Statement)
-    /// Uses a statement that skips forbidden rows. Repairs use it, too.
+    /// Uses a statement that skips forbidden rows. Repairs also use it.
     case sifting(Statement)
 }
 

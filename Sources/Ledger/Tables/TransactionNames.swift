@@ -32,14 +32,14 @@ private struct TransactionName: Hashable {
     let transaction: TransactionID
     let lineItem: String?
 
-    /// The line item of a receipt counts unless a signed statement has one.
+    /// Uses the line item of a receipt unless a signed statement has one.
     init(_ evidence: TransactionEvidence, in purchase: PurchaseID) {
         let fact = evidence.effective
         (app, self.purchase, transaction) = (fact.app, purchase, fact.transaction)
         lineItem = fact.lineItem ?? evidence.legacy?.lineItem
     }
 
-    /// A name that is a purchase token.
+    /// Creates a name that is a purchase token.
     init(_ token: TransactionID, in purchase: PurchaseID, of app: AppID) {
         (self.app, self.purchase, transaction, lineItem) = (app, purchase, token, nil)
     }

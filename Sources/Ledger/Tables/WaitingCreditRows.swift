@@ -43,7 +43,7 @@ struct WaitingCreditRows {
         streams.append(stream)
     }
 
-    /// The rows, except those of erased customers.
+    /// Returns the rows, except those of erased customers.
     func rows(erased: [Stream] = []) -> [Row] {
         zip(streams, credits).filter { !erased.contains($0.0) }.map { stream, credit in
             Table.waitingCredits.shape.lead(of: stream) + [

@@ -8,7 +8,7 @@ extension Ledger {
     private static let actLook = 10_000
     private static let acts = EventType.allCases.filter(\.isAct).map(\.name)
 
-    /// Up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
+    /// Returns up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
     package func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
         without others: [Actor]
@@ -48,7 +48,7 @@ extension Ledger {
             lookedUntil: isShortened ? fitting.last?.place : rows.first { !$0.fits }?.place)
     }
 
-    /// Up to `limit` matching refused calls after a place in the trail, newest first.
+    /// Returns up to `limit` matching refused calls after a place in the trail, newest first.
     package func refusedCalls(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
         since: Instant
@@ -120,7 +120,7 @@ extension RecordedAct {
 }
 
 extension RecordedAct.Why {
-    /// The ticket in the payload itself or, for a moved purchase or a closed order, in its cause.
+    /// Reads the ticket from the payload itself or, for a moved purchase or a closed order, from its cause.
     fileprivate init(ofPayload text: String) {
         let payload = try? JSON.read(text)
         let cause = payload?["cause"]

@@ -62,8 +62,8 @@ extension Ledger {
         }
     }
 
-    /// The first page locks the shard and thus waits for all commits that may have read the older
-    /// catalog. Later commits read the new one.
+    /// Returns customers whose rows follow an older catalog. The first page locks the shard and thus waits for all
+    /// commits that may have read that catalog. Later commits read the new one.
     package func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream] {
@@ -91,7 +91,7 @@ extension Ledger {
     private func awaitCommits(in shard: Shard) throws(Fault) {
         try faulting { () throws(LedgerError) in
             try pool.settled { connection throws(LedgerError) in
-                // Rolled back, because a commit might have to wait for a standby.
+                // The transaction is rolled back, because a commit might have to wait for a standby.
                 try connection.execute([
                     Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
                     Statement.rollback(),

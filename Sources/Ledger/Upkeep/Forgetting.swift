@@ -3,7 +3,7 @@ import JSON
 import Postgres
 import SQL
 
-/// Rows that are deleted once they are old. They do not follow from the log, and no other data depends on them.
+/// Rows that are deleted once they are old. They are not derived from the log, and no other data depends on them.
 package enum OldRows: String, CaseIterable, Sendable {
     /// Quarantined events.
     case quarantined
@@ -31,7 +31,7 @@ package enum OldEvidence: Hashable, Sendable {
     case passed(Instant, gone: Int64)
     /// There is no older evidence left.
     case none
-    /// Commits in progress may rest on the evidence.
+    /// Commits in progress may be based on the evidence.
     case busy
 }
 
@@ -76,7 +76,7 @@ extension Ledger {
         }
     }
 
-    /// The instant up to which evidence has been examined. Evidence from before that instant stays.
+    /// Returns the instant up to which evidence has been examined. Evidence from before that instant stays.
     package func evidenceForgottenUntil() throws(Fault) -> Instant {
         let note = try lastDone(Ledger.noteName).flatMap { try? JSON.read($0.says) }
         return note?[Ledger.noteMember]?.integer.map(Instant.init(milliseconds:)) ?? .distantPast

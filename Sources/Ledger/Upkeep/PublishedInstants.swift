@@ -9,8 +9,8 @@ import Threading
 /// The result does not depend on a clock. A check that finds a shard's first boundary has seen that no boundary
 /// precedes it. Rows that the check does not see belong to commits that lock the shard later. Those commits have
 /// published everything up to the shard's last instant of recording, which never moves backwards, so their boundaries
-/// come after it. This holds only within one log. After a new connection, and once in a while, a check starts from
-/// the beginning. It then also finds rows that no commit wrote.
+/// come after it. This holds only within one log. After a new connection, and once an hour, a check starts from the
+/// beginning. It then also finds rows that no commit wrote.
 final class PublishedInstants: Sendable {
     /// How often, in milliseconds, a check starts from the beginning.
     private static let pause: Int64 = 3_600_000
@@ -37,7 +37,7 @@ final class PublishedInstants: Sendable {
 
     func passed(_ shard: Shard) -> Int64 { state.withLock { $0.passed[Int(shard.number)] } }
 
-    /// Where a check has to start now.
+    /// Returns where a check has to start now.
     func begin() -> Look {
         state.withLock { state in
             let isWhole = state.wholeAt.map { time() - $0 >= PublishedInstants.pause } ?? true
@@ -48,7 +48,7 @@ final class PublishedInstants: Sendable {
         }
     }
 
-    /// Records what a check found in one snapshot: each shard's first boundary and last instant of recording.
+    /// Records the results of a check in one snapshot: each shard's first boundary and last instant of recording.
     func note(_ found: [(shard: Shard, at: Instant?, recordedAt: Instant)], by look: Look) {
         state.withLock { state in
             guard state.edition == look.edition else { return }

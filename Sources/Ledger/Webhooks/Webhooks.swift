@@ -35,7 +35,7 @@ extension Ledger {
         return try !list(call) { _, _ in () }.isEmpty
     }
 
-    /// Projects that have stored secrets for a webhook.
+    /// Returns the projects that have stored secrets for a webhook.
     package func projectsWithWebhooks() throws(Fault) -> Set<ProjectID> {
         let found = try readable(
             Statement.listWebhookProjects(),
@@ -83,7 +83,7 @@ extension Ledger {
         return standings
     }
 
-    /// The number of the project's events after the places.
+    /// Returns the number of the project's events after the given places.
     private func lag(
         behind places: [Int64], heads: [Int64], of project: ProjectID
     ) throws(Fault) -> Int64 {
@@ -94,7 +94,7 @@ extension Ledger {
         return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
     }
 
-    /// Waiting customers. Those with the oldest events come first.
+    /// Returns waiting customers, those with the oldest events first.
     package func waitingCustomers(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WaitingCustomer] {
@@ -115,7 +115,7 @@ extension Ledger {
         }
     }
 
-    /// Attempts, newest first.
+    /// Returns attempts, newest first.
     package func webhookAttempts(
         of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
     ) throws(Fault) -> [WebhookAttempt] {
@@ -172,7 +172,7 @@ extension Ledger {
 
 // Replays.
 extension Ledger {
-    /// The digest of this replay, or of an earlier one with the same name; `nil` if there are too many replays.
+    /// Returns the digest of this replay, or of an earlier one with the same name; `nil` if there are too many replays.
     package func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]? {
@@ -194,13 +194,13 @@ extension Ledger {
         return try list(call) { rows, row in rows.bytes(row, 0) }.first
     }
 
-    /// Unfinished replays.
+    /// Returns unfinished replays.
     package func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay] {
         try list(
             Statement.listWebhookReplays(.text(name.project.text), .text(name.id.text)), replay)
     }
 
-    /// Recent replays, newest first.
+    /// Returns recent replays, newest first.
     package func recentReplays(
         of name: WebhookName, limit: Int
     ) throws(Fault) -> [WebhookReplay] {

@@ -12,7 +12,7 @@ extension Ledger {
             commands.map { ($0, []) }, at: pace, as: isRehearsal ? .rehearsal : .background)
     }
 
-    /// Like `appendAll`, but first makes the given table changes for each command.
+    /// Works like `appendAll`, but first makes the given table changes for each command.
     func appendAll(
         _ commands: [(command: Command, calls: [Call])], at pace: UpkeepPace,
         as kind: PendingCommand.Kind = .background

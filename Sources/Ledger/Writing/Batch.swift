@@ -81,7 +81,7 @@ struct Batch {
 
     /// Applies an event that was recorded after those in the loaded fold.
     mutating func apply(_ recorded: RecordedEvent, causeDigest: [UInt8]) {
-        // Removed from the dictionary so that the fold can be changed in place.
+        // The fold is removed from the dictionary so that it can be changed in place.
         var fold = folds.removeValue(forKey: recorded.stream) ?? Fold(emptyFor: recorded.stream)
         fold.apply(recorded, causeDigest: causeDigest)
         folds[recorded.stream] = fold
@@ -106,7 +106,7 @@ struct Batch {
         folds[stream] = nil
     }
 
-    /// Notes the loaded streams that cannot be complete.
+    /// Blocks commands about loaded streams that are incomplete.
     mutating func examine(_ streams: [Stream]) {
         for stream in streams {
             if let lack = folds[stream]?.lack { exclude(stream, because: lack) }
@@ -139,7 +139,7 @@ struct Batch {
         forgotten[mark] = customer
     }
 
-    /// The customer whose erasure is the reason, if a row says that the purchase may never have a holder again.
+    /// Returns the customer whose erasure is the reason, if a row says that the purchase may never have a holder again.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
         if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
@@ -179,7 +179,7 @@ struct Batch {
         return outcome(of: command, events, items: decision.items)
     }
 
-    /// Customers who were erased in this batch, or since the rows were read, no longer own tokens.
+    /// Removes the tokens of customers who were erased in this batch or since the rows were read.
     private mutating func forgetErasedOwners(of candidate: Candidate) {
         for key in candidate.tokenKeys {
             guard let owner = tokens.owners[key] else { continue }
@@ -190,8 +190,8 @@ struct Batch {
         }
     }
 
-    /// If a purchase still waits under a claimed token, only a row says so. Such a row would block
-    /// the token permanently.
+    /// Notes rows that make a purchase wait under a claimed token although no event does. Such a row would block the
+    /// token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {
             for held in waiting {
@@ -205,7 +205,7 @@ struct Batch {
         }
     }
 
-    /// The events of an earlier copy of the command, if one was carried out.
+    /// Returns the events of an earlier copy of the command, if one was carried out.
     private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
         guard let obeyed = try obeyed(command) else { return nil }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
@@ -229,7 +229,7 @@ struct Batch {
         return new.map(\.recorded)
     }
 
-    /// A stream's project, including this batch's changes.
+    /// Returns a stream's project, including this batch's changes.
     func project(of stream: Stream) -> ProjectState {
         folds[.ofProject(stream.project)]?.state.project ?? ProjectState()
     }
@@ -317,7 +317,7 @@ extension Batch {
         for (stream, _) in erasing { erased[stream] = folds[stream]?.state.customer }
     }
 
-    /// The streams that get events from the decision, without duplicates.
+    /// Returns the streams that get events from the decision, without duplicates.
     private func changed(_ decision: Decision, _ streams: [Stream]) -> [Stream] {
         if streams.count == 1 { return decision.parts[0].events.isEmpty ? [] : streams }
         var seen = Set<Stream>()

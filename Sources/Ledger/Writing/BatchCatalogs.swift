@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import SQL
 
-/// What a decision needs of earlier catalogs: what they say about these products.
+/// The products that a decision has to look up in earlier catalogs.
 struct PastNeed {
     /// The customer whom the decision concerns.
     let stream: Stream
@@ -17,17 +17,17 @@ struct PastNeed {
     }
 }
 
-/// Earlier catalogs that were read, or why they cannot be read.
+/// Earlier catalogs that were read, or the reasons why they are unreadable.
 struct PastCatalogs {
     var found: [CatalogPlace: Result<KnownCatalog, LedgerError>] = [:]
 
-    /// The catalog, if it was read as far as it concerns these products.
+    /// The catalog, if its entries for these products were read.
     subscript(place: CatalogPlace, covering products: Set<ProductKey>) -> Catalog? {
         guard case .success(let known)? = found[place], known.covers(products) else { return nil }
         return known.catalog
     }
 
-    /// One of the needed catalogs that cannot be read.
+    /// Returns a needed catalog that is unreadable, if there is one.
     func failure(of need: PastNeed) -> (edition: CatalogEdition, error: LedgerError)? {
         for (edition, place) in zip(need.editions, need.places) {
             if case .failure(let error)? = found[place] { return (edition, error) }
@@ -36,17 +36,17 @@ struct PastCatalogs {
     }
 }
 
-/// The catalogs that a batch writes, and the earlier ones on which it decides.
+/// The catalogs that a batch writes, and the earlier ones that its decisions use.
 struct BatchCatalogs {
     /// New catalogs in canonical form, by digest.
     private var filed: [[UInt8]: [UInt8]] = [:]
-    /// Earlier ones that were in memory.
+    /// Earlier catalogs that were in memory.
     fileprivate var recalled = PastCatalogs()
-    /// Earlier ones that were read for the command that is being decided.
+    /// Earlier catalogs that were read for the current command.
     var read = PastCatalogs()
 
-    /// The event as it is written. A new catalog goes into the table, unless older programs must still find it in the
-    /// event.
+    /// Returns the event as it is written. Moves a new catalog to the table, unless older programs must still find the
+    /// catalog in the event.
     mutating func file(_ event: Event, _ format: LogFormat) -> (event: Event, catalog: Catalog?) {
         guard case .catalogChanged(let changed) = event, let catalog = changed.catalog,
             format >= .readings
@@ -66,7 +66,7 @@ struct BatchCatalogs {
 }
 
 extension Batch {
-    /// The open editions of the stream with their catalogs. Throws if some were not read.
+    /// Returns the open editions of the stream with their catalogs. Throws if some were not read.
     func openEditions(of stream: Stream) throws(Undecided) -> [CatalogEdition] {
         let look = look(at: stream)
         if !look.isComplete { throw undecided([look]) }
@@ -89,7 +89,7 @@ extension Batch {
         return .lackingCatalogs(needs)
     }
 
-    /// Takes the earlier catalogs that are in memory and may be needed.
+    /// Takes earlier catalogs from memory if they may be needed.
     mutating func recallPast(from cache: CatalogCache) {
         for stream in folds.keys {
             for place in look(at: stream).need?.places ?? [] {
@@ -115,10 +115,10 @@ extension Batch {
     }
 }
 
-/// The open editions of a stream, with their catalogs as far as these were read.
+/// The open editions of a stream, with those of their catalogs that were read.
 private struct LookBack {
     let open: [CatalogEdition]
-    /// What is needed besides the project's state.
+    /// The need for earlier catalogs; `nil` if the project's state contains them all.
     let need: PastNeed?
 
     var isComplete: Bool { open.allSatisfy { $0.catalog != nil } }

@@ -1,6 +1,6 @@
 import Core
 
-/// Rows only lead to streams. Decisions rest on the streams' events, never on a row alone.
+/// Rows only lead to streams. Decisions are based on the streams' events, never on a row alone.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -73,7 +73,7 @@ extension Batch {
             knownElsewhere: knownElsewhere, format: format)
     }
 
-    /// The customers in the other environment that the command names.
+    /// Returns the customers in the other environment that the command names.
     private func elsewhere(of command: Command) -> [CustomerID: CustomerState] {
         var states: [CustomerID: CustomerState] = [:]
         for customer in command.customersElsewhere {
@@ -83,8 +83,8 @@ extension Batch {
         return states
     }
 
-    /// The purchases' tokens whose owners were not looked up, according to their holders' events.
-    /// All tokens of a purchase together determine its owner.
+    /// Returns the purchases' tokens whose owners were not looked up, according to their holders' events. All tokens of
+    /// a purchase together determine its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {
@@ -98,8 +98,8 @@ extension Batch {
         return unknown.sorted()
     }
 
-    /// The command's customers that have events only in the other environment. They are looked up if an
-    /// id could be mistaken for another one, because an id that either environment knows is not new.
+    /// Returns the command's customers that have events only in the other environment. They are looked up if an id
+    /// could be mistaken for another one, because an id that either environment knows is not new.
     private func knownElsewhere(of command: Command) throws(Undecided) -> Set<CustomerID> {
         func isImproper(_ customer: CustomerID) -> Bool {
             customer.improperForm != nil && !customer.isReserved
@@ -143,8 +143,8 @@ extension Batch {
         }
     }
 
-    /// The purchases that wait under each token, confirmed by their keepers' events. If more wait
-    /// than one claim can take, they are not checked, because the token then has no effect.
+    /// Returns the purchases that wait under each token, confirmed by their keepers' events. If more wait than one
+    /// claim can take, they are not checked, because the token then has no effect.
     private func proven(
         _ waiting: [String: [HeldPurchase]], in stream: Stream
     ) -> [String: [PurchaseID]] {
@@ -160,7 +160,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchases with each token, confirmed by their holders' events.
+    /// Returns the purchases with each token, confirmed by their holders' events.
     private func proven(
         _ held: [String: [HeldPurchase]], by holding: [PurchaseID: CustomerID],
         _ states: [CustomerID: CustomerState]
@@ -178,7 +178,7 @@ extension Batch {
         return proven
     }
 
-    /// The purchase, if its keeper's events confirm that it is waiting for a customer.
+    /// Returns the purchase, if its keeper's events confirm that it is waiting for a customer.
     func kept(_ purchase: PurchaseID, in stream: Stream) -> Purchase? {
         folds[stream.neighbour(.unclaimed(purchase))]?.state.customer?.purchase(purchase)
     }

@@ -26,16 +26,16 @@ extension Batch {
         return whole.calls + (mended.isEmpty ? [] : Table.rewriting(mended, origins)) + others
     }
 
-    /// Streams whose rows were changed by events, or whose own row a command wants to be written.
+    /// Streams whose rows were changed by events, or whose own row a command rewrites.
     var writtenStreams: [Stream] {
         var seen = Set<Stream>()
         let published = upkeep.filter { $0.what == .publishing }.map(\.stream)
         return (entries.map(\.header.stream) + published).filter { seen.insert($0).inserted }
     }
 
-    /// Changes to the customer that the clock and new catalogs caused since the stream was last
-    /// written, up to the next event's instant. They are recorded before anything else. If older
-    /// programs could not read one of them, nothing is written.
+    /// Returns changes to the customer that the clock and new catalogs caused since the stream was last written, up to
+    /// the next event's instant. They are recorded before anything else. If older programs could not read one of them,
+    /// nothing is written.
     func dueNotices(of stream: Stream) throws(Undecided) -> [DueNotice] {
         guard let customer = published(stream), let head = heads[stream.shard] else { return [] }
         let due = customer.dueNotices(
@@ -63,14 +63,14 @@ extension Batch {
         throw .refused(.formatPending(needed: needed, present: format))
     }
 
-    /// Events that state that access continues although its end was published. Events that older
-    /// programs could not read are left out here and recorded later.
+    /// Returns events that state that access continues although its end was published. Events that older programs could
+    /// not read are left out here and recorded later.
     func regained(by stream: Stream) -> [Event] {
         let events = published(stream)?.regained(at: now, by: project(of: stream).catalog) ?? []
         return events.filter { $0.format <= format }
     }
 
-    /// The stream's customer, if the customer's boundaries are published.
+    /// Returns the stream's customer, if the customer's boundaries are published.
     func published(_ stream: Stream) -> CustomerState? {
         stream.customer.isReserved ? nil : folds[stream]?.state.customer
     }

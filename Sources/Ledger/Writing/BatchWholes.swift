@@ -9,7 +9,7 @@ extension Batch {
         var ownersElsewhere: [String: CustomerID] = [:]
     }
 
-    /// All the data that is needed. Throws if some of it has not been loaded yet.
+    /// Returns all the data that the command needs. Throws if some of it has not been loaded yet.
     func wholes(of candidate: Candidate) throws(Undecided) -> Wholes {
         let command = candidate.command
         if !command.movesWhole { return Wholes() }
@@ -46,7 +46,7 @@ extension Batch {
         return wholes
     }
 
-    /// The states of customers, and of all customers that were merged into them.
+    /// Returns the states of customers, and of all customers that were merged into them.
     private func states(
         of customers: [CustomerID], and own: CustomerID, around stream: Stream,
         _ lack: inout Lack

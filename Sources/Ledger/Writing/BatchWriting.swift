@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 extension Batch {
-    /// Calls that write the decisions and the rows for their evidence, and then commit.
+    /// Returns calls that write the decisions and the rows for their evidence, and then commit.
     func writes(with evidence: EvidenceRows) -> [Call] {
         insertions + (entries.isEmpty ? [] : holders.calls)
             + (entries.isEmpty && upkeep.isEmpty && !tokens.hasForgotten ? [] : projections)
@@ -68,7 +68,7 @@ extension Batch {
         return rows.calls
     }
 
-    /// The source of a stream's rows.
+    /// Returns the source of a stream's rows.
     func origin(_ stream: Stream) -> Origin {
         Origin(
             stream, folds[stream]?.state.customer ?? CustomerState(), by: project(of: stream))

@@ -4,7 +4,7 @@ import Threading
 final class BoundedQueue<Item: Sendable>: Sendable {
     private struct State {
         var waiting: [Item] = []
-        /// Batches that are taken whole once no other items wait.
+        /// Batches that are each taken as a unit once no other items wait.
         var behind: [[Item]] = []
         /// How many times other items have overtaken these batches.
         var overtakings = 0
@@ -49,7 +49,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds all items, even beyond the limit. The result of an admitted item always has room.
+    /// Adds all items, even beyond the limit, because there must always be room for the results of admitted items.
     func add(_ items: [Item]) {
         if items.isEmpty { return }
         state.change(wake: .one) { $0.waiting += items }
@@ -64,7 +64,7 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Adds a batch that is taken whole after everything else. Returns false if the queue is closed.
+    /// Adds a batch that is taken as a unit after all other items. Returns false if the queue is closed.
     func add(behind batch: [Item]) -> Bool {
         state.change(wake: .one) { state in
             if state.isClosed { return false }
@@ -73,8 +73,8 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Up to `count` waiting items, or one of the batches behind them; `nil` once the queue is
-    /// closed and empty.
+    /// Returns up to `count` waiting items, or one of the batches behind them; `nil` once the queue is closed and
+    /// empty.
     func take(upTo count: Int) -> [Item]? {
         state.wait { state -> [Item]?? in
             if state.isEmpty { return state.isClosed ? .some(nil) : nil }
@@ -82,13 +82,13 @@ final class BoundedQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Like `take`, but waits for a limited time. It may return no items.
+    /// Works like `take`, but waits for a limited time. May return no items.
     func take(upTo count: Int, within milliseconds: Int64) -> [Item] {
         state.wait(milliseconds: milliseconds) { $0.isEmpty ? nil : $0.take(upTo: count) }
             ?? []
     }
 
-    /// Up to `count` waiting items, without the batches behind them. It may return no items.
+    /// Returns up to `count` waiting items, without the batches behind them. May return no items.
     func takeWaiting(upTo count: Int) -> [Item] {
         state.change(wake: .none) { $0.takeWaiting(upTo: count) }
     }

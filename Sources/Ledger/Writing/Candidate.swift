@@ -1,6 +1,6 @@
 import Core
 
-/// A command, and the data besides its own stream that its decision needs, as far as is known.
+/// A command, and the data that its decision is known to need besides its own stream.
 struct Candidate: Sendable {
     let command: Command
     /// Other streams that the command concerns.
@@ -14,7 +14,7 @@ struct Candidate: Sendable {
     var tokensElsewhere: [String] = []
     /// The events of an earlier copy of the command.
     var replay: Replay?
-    /// Whether the log must be searched for such events.
+    /// Whether the log must be searched for the events of an earlier copy.
     var asksCause = false
     /// Earlier catalogs that were read for the command.
     let past: PastCatalogs
@@ -57,12 +57,12 @@ struct Candidate: Sendable {
     /// Whether the command may have to be decided several times.
     var mayLack: Bool { !isAlone || asksCause }
 
-    /// Streams on which the decision depends, as far as is known.
+    /// Streams on which the decision is known to depend.
     var streams: Set<Stream> {
         others.union([command.stream, .ofProject(command.stream.project)])
     }
 
-    /// Adds the data that proved to be missing.
+    /// Adds the data that a decision lacked.
     mutating func learn(_ lack: Lack) {
         others.formUnion(lack.streams)
         purchases += lack.purchases
@@ -106,7 +106,7 @@ enum Undecided: Error {
 }
 
 extension Stream {
-    /// Another customer's stream in the same project and environment.
+    /// Returns another customer's stream in the same project and environment.
     func neighbour(_ customer: CustomerID) -> Stream {
         customer == self.customer
             ? self : Stream(project: project, environment: environment, customer: customer)

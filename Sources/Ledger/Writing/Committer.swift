@@ -105,7 +105,7 @@ struct Committer: ~Copyable {
         answers.close()
     }
 
-    /// The next commands to commit, possibly none; `nil` once the queue is closed and empty.
+    /// Returns the next commands to commit, possibly none; `nil` once the queue is closed and empty.
     private func take() -> [PendingCommand]? {
         if setAside.isEmpty { return queue.take(upTo: Committer.batchLimit) }
         return queue.take(upTo: Committer.batchLimit, within: Committer.pauseBetweenAttempts)
@@ -127,14 +127,14 @@ struct Committer: ~Copyable {
         commit(settingAside(errands))
     }
 
-    /// The commands whose shards are free. The other commands are set aside.
+    /// Returns the commands whose shards are free, and sets the others aside.
     private mutating func settingAside(_ errands: [Errand]) -> [Errand] {
         let shards = Set(errands.flatMap(\.shards)).sorted()
         var free = Set<Shard>()
         do throws(LedgerError) {
             try link.settled { connection throws(LedgerError) in
                 let find = Statement.findFreeShards(.int2s(shards.map(\.number)))
-                // A row lock is written to PostgreSQL's WAL. A commit would cause a sync and a wait for a standby.
+                // A row lock is written to PostgreSQL's WAL, so a commit would cause a sync and a wait for a standby.
                 try connection.read([Statement.begin(), find, Statement.rollback()]) {
                     index, rows in
                     if index != 1 { return }
@@ -156,8 +156,8 @@ struct Committer: ~Copyable {
         return going
     }
 
-    /// The batch, extended by commands that arrive in the next moment if many senders are active. A
-    /// commit of a dozen commands costs about as much as a commit of fifty.
+    /// Returns the batch, extended by commands that arrive in the next moment if many senders are active. A commit of a
+    /// dozen commands costs about as much as a commit of fifty.
     private func gathered(_ batch: [PendingCommand]) -> [PendingCommand] {
         var batch = batch
         var pauses = 0
@@ -226,11 +226,11 @@ struct Committer: ~Copyable {
     }
 
     private func give(_ given: [Given]) {
-        // Needs no limit: the callers count towards the requests in flight, which are limited.
+        // This queue needs no limit, because the number of requests in flight is limited.
         answers.add(given)
     }
 
-    /// The commands with time left. The others are answered with `fault`.
+    /// Returns the commands with time left, and answers the others with `fault`.
     private func withoutOverdue(
         _ errands: [Errand], _ fault: Fault = .unavailable
     ) -> [Errand] {
@@ -242,7 +242,7 @@ struct Committer: ~Copyable {
         }
     }
 
-    /// The commands that may go through another round. The others are answered.
+    /// Returns the commands that may go through another round, and answers the others.
     private func withoutExhausted(_ errands: [Errand]) -> [Errand] {
         errands.filter { errand in
             if errand.candidate.mayLack { errand.rounds += 1 }
@@ -386,7 +386,8 @@ struct Committer: ~Copyable {
         }
         early.wait(for: needs, by: past, queue)
         if errands.kind == .client {
-            // Recorded before the answers are given, so that a caller with an answer finds the commit in the metrics.
+            // The sizes are recorded before the answers are given, so that a caller with an answer finds the commit in
+            // the metrics.
             batchSizes.record(Int64(given.count))
             commitTimes.record(monotonicMicroseconds() - started)
         }

@@ -40,7 +40,7 @@ struct AskedCause: Hashable {
 
     fileprivate var isOfCaller: Bool { Cause.isOfCaller(text) }
 
-    /// Searches the log for causes. The versions are those at which their streams were last erased, as far as is known.
+    /// Searches the log for causes. Takes the versions at which their streams were last known to be erased.
     static func lookUp(
         _ causes: [AskedCause], erasedAt versions: [Int64], seenHeads: [Int64]
     ) -> Call {
@@ -69,7 +69,7 @@ extension Batch {
         earlierCauses.note(AskedCause(of: command), obeyed)
     }
 
-    /// The events that the command's cause led to earlier, in memory or in the log.
+    /// Returns the events that the command's cause led to earlier, in memory or in the log.
     func obeyed(_ command: Command) throws(Undecided) -> ObeyedCause? {
         guard let fold = folds[command.stream], !command.cause.isUpkeep else { return nil }
         if let obeyed = fold.obeyed(command.cause) { return obeyed }

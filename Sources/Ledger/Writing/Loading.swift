@@ -3,9 +3,9 @@ import Postgres
 import SQL
 
 extension Connection {
-    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that
-    /// their decisions are known to need, in one round trip. `pace` limits the wait. If the cache
-    /// lacks `limit` or more events of a stream, the stream is left behind.
+    /// Begins a transaction, locks the shards of the candidates' streams, and loads everything that their decisions are
+    /// known to need, in one round trip. `pace` limits the wait. A stream is excluded if the cache lacks `limit` or
+    /// more of its events.
     mutating func lockAndLoad(
         _ candidates: [Candidate], cache: StateCache, _ clocks: Clocks, _ pace: [Call],
         limit: Int?
@@ -38,7 +38,7 @@ extension Connection {
         let calls = [
             Statement.lockShards(
                 .int2s(shards.map(\.number)), .int8s(shards.map { seenHeads[Int($0.number)] })),
-            // Sees everything that was committed before the last shard was locked.
+            // This statement sees everything that was committed before the last shard was locked.
             Statement.readFormat(),
             Statement.loadStreams(
                 of: streams, after: known.map(\.version), seenHeads: seenHeads, limit: limit),
@@ -113,7 +113,7 @@ private struct Loaded {
     let replayed: [Replay: [RecordedEvent]]
 }
 
-/// The data besides streams that commands need. Most commands need none, and then no query is made.
+/// The data besides streams that commands need. Most commands need none and cause no query.
 private struct Wanted {
     enum Kind { case causes, holders, erased, tokenOwners, waiting, carried, credits, replays }
     /// Causes that may be in the log but not in memory.
@@ -156,7 +156,7 @@ private struct Wanted {
         }
         if !holders.isEmpty {
             steps.append((.holders, Holders.lookUp(holders)))
-            // Looked up after the holders, to see an erasure that removed a holder.
+            // Erased purchases are looked up after the holders, so that an erasure that removed a holder is noticed.
             steps.append((.erased, MarkKey.lookUp(holders)))
         }
         if !tokens.isEmpty { steps.append((.tokenOwners, TokenKey.lookUp(tokens))) }
@@ -189,14 +189,14 @@ private struct LoadedRows {
     private(set) var causes: [(place: Int, obeyed: ObeyedCause)] = []
     private var earlier: [EventRow] = []
 
-    /// The log's format. Throws if the format is unknown to this program.
+    /// Returns the log's format. Throws if the format is unknown to this program.
     func knownFormat() throws(LedgerError) -> LogFormat {
         guard let demand else { throw .unreadable("the log's format") }
         if let impediment = demand.impediment { throw .impeded(impediment) }
         return demand.format
     }
 
-    /// Streams of which only the last new event was loaded, because the limit was reached.
+    /// Returns streams of which only the last new event was loaded, because the limit was reached.
     func late(_ known: [Stream: Int64], _ limit: Int?) -> [Stream] {
         guard let limit else { return [] }
         return newer.filter { $0.version - (known[$0.stream] ?? 0) >= limit }.map(\.stream)

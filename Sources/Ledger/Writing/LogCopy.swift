@@ -3,8 +3,8 @@ import Crypto
 import Postgres
 import SQL
 
-/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows.
-/// Only used to fill databases for measurements. Nothing else may write in the meantime.
+/// Writes many new customers' rows as text for COPY: events with their chain, and projected rows. Measurements use it
+/// to fill databases. No other process may write in the meantime.
 package struct LogCopy {
     private var batch: Batch
     private let project: ProjectID
@@ -65,7 +65,7 @@ extension Batch {
     /// The calls that would write the batch.
     fileprivate var copied: [Call] { writes(with: EvidenceRows([], besides: FiledCertificates())) }
 
-    /// An empty batch that continues after this one.
+    /// Returns an empty batch that continues after this one.
     fileprivate func continued(of project: ProjectID, at now: Instant) -> Batch {
         var next = Batch(now: now, heads: heads, holders: Holders(asking: []))
         let stream = Stream.ofProject(project)

@@ -3,8 +3,8 @@ import Postgres
 import Telemetry
 import Threading
 
-/// Reads earlier catalogs for commands that need them, on a thread of its own: a project may have many large ones, and
-/// the other commands of a committer must not wait for them.
+/// Reads earlier catalogs for commands, on a separate thread. A project may have many large catalogs, and a committer's
+/// other commands must not wait for them.
 final class PastReader: Sendable {
     struct Request: Sendable {
         let needs: [PastNeed]
@@ -22,7 +22,8 @@ final class PastReader: Sendable {
         self.unread = unread
     }
 
-    /// Adds a request, or responds immediately if the queue is full or closed. What no client waits for comes last.
+    /// Adds a request, or responds immediately if the queue is full or closed. Requests for which no client waits come
+    /// last.
     func add(_ request: Request, isOfClient: Bool) {
         let isAdded = isOfClient ? queue.add(request) : queue.add(behind: [request])
         if !isAdded { request.respond(.failure(.noReader)) }
@@ -49,7 +50,7 @@ final class PastReader: Sendable {
 }
 
 extension [Errand] {
-    /// Has the earlier catalogs read, then queues the commands again.
+    /// Queues the commands again after their earlier catalogs have been read.
     func wait(
         for needs: [PastNeed], by reader: PastReader, _ queue: BoundedQueue<PendingCommand>
     ) {

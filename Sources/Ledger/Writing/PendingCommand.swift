@@ -25,14 +25,14 @@ struct PendingCommand: Sendable {
     var deadline: Int64?
     /// How many times the command has waited for a reader to catch up with a long stream.
     var catchUps = 0
-    /// Earlier catalogs that were read for the command, and how many times.
+    /// Earlier catalogs that were read for the command, and the number of times that some were read.
     var past = PastCatalogs()
     var pastReads = 0
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with the needs found in earlier rounds. A class, so that passing it on costs one
-/// reference count instead of one for each text.
+/// A command with the needs found in earlier rounds. This is a class, so that passing it on costs one reference count
+/// instead of one for each text.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -53,7 +53,7 @@ final class Errand {
     /// Whether deciding the command takes a long time.
     var isLarge: Bool { candidate.purchases.count > 64 }
 
-    /// The same command, either with a new deadline or with the time it has left.
+    /// Returns the same command, either with a new deadline or with the time it has left.
     func again(isRested: Bool) -> PendingCommand {
         var again = pending
         again.deadline = isRested ? nil : deadline
@@ -66,7 +66,7 @@ final class Errand {
         again.catchUps += 1
         reads.add(
             PendingRead(stream, deadline: deadline) { [again] _ in
-                // What stopped the reader would stop the next attempt as well.
+                // The fault that stopped the reader would also stop the next attempt.
                 if queue.add(behind: [again]) { return }
                 again.respond(.failure(.fault(.unavailable)))
             })
@@ -80,8 +80,8 @@ extension [Errand] {
     /// Whether all of the commands write to the same shards.
     var areOfOneShard: Bool { Set(map(\.shards)).count <= 1 }
 
-    /// Whether one command may cause the timeout, so that the others should not wait for it.
-    /// Clients' commands get a second attempt before they are split up.
+    /// Returns whether one command may cause the timeout, so that the others should not wait for it. Clients' commands
+    /// get a second attempt before they are split up.
     func areSuspicious(after error: LedgerError, _ attempts: Int) -> Bool {
         if !error.isTooLong { return false }
         if kind == .client { return attempts > 1 && count > 1 }
@@ -90,7 +90,7 @@ extension [Errand] {
 
     var halves: [[Errand]] { pages(of: (count + 1) / 2) }
 
-    /// The time limits for the commands' transaction.
+    /// Returns the time limits for the commands' transaction.
     func pace(isSlow: Bool) -> [Call] {
         var pace = isSlow ? [ConnectionSettings.slowTransaction()] : []
         if kind == .client { return pace }

@@ -21,7 +21,7 @@ package struct CustomerBalances: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to spend an amount of a balance, which must be large enough.
+    /// Returns a request to spend an amount of a balance, which must be large enough.
     package func spending(
         _ wish: SpendBalance, of stream: Stream, by sender: Sender, allowingUnknown: Bool = false
     ) -> Wish<RecordedMovement> {
@@ -50,8 +50,8 @@ package struct CustomerBalances: Sendable {
         }
     }
 
-    /// A request to change a balance. Either an admin adds or subtracts an amount, or a back end
-    /// adds coins that a customer earned.
+    /// Returns a request to change a balance. Either an admin adds or subtracts an amount, or a back end adds coins
+    /// that a customer earned.
     package func adjusting(
         _ wish: AdjustBalance, of stream: Stream, by sender: Sender, isEarned: Bool = false,
         allowingUnknown: Bool = false
@@ -107,7 +107,7 @@ package struct CustomerBalances: Sendable {
         }
     }
 
-    /// Up to `limit` movements of a balance after this version of the stream.
+    /// Returns up to `limit` movements of a balance after this version of the stream.
     package func movements(
         of currency: CurrencyID, in stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> MovementsAnswer {
@@ -118,8 +118,8 @@ package struct CustomerBalances: Sendable {
             next: history.movements.count > limit ? movements.last?.recorded.version : nil)
     }
 
-    /// The history of a balance after this version of the stream. It covers up to `count`
-    /// movements, or all of them.
+    /// Returns the history of a balance after this version of the stream. It covers up to `count` movements, or all of
+    /// them.
     private func history(
         of currency: CurrencyID, in stream: Stream, after version: Int64, count: Int
     ) throws(Fault) -> BalanceHistory {
@@ -137,8 +137,8 @@ package struct CustomerBalances: Sendable {
         return history
     }
 
-    /// The balance at a version of its stream. Computed from the current balance, or from the
-    /// stream's beginning if that is nearer.
+    /// Returns the balance at a version of its stream. Starts from the current balance, or from the stream's beginning
+    /// if that is nearer.
     private func balance(
         of currency: CurrencyID, in stream: Stream, at version: Int64
     ) throws(Fault) -> Int128 {
@@ -153,7 +153,7 @@ package struct CustomerBalances: Sendable {
         return try moved(currency, in: stream, after: 0, through: version) ?? 0
     }
 
-    /// The amount that the events after a version added to a balance. An erasure empties the balance. If these
+    /// Returns the amount that the events after a version added to a balance. An erasure empties the balance. If these
     /// events include one, the amount is unknown (`nil`), unless they start at the stream's beginning.
     private func moved(
         _ currency: CurrencyID, in stream: Stream, after version: Int64, through end: Int64

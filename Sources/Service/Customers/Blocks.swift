@@ -14,14 +14,15 @@ package struct BlockAnswer: Hashable, Sendable {
 package struct Blocks: Sendable {
     let secrets: Secrets
 
-    /// A request to block a purchase. A repetition gets the same answer.
+    /// Returns a request to block a purchase. A repetition gets the same answer.
     package func blocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {
         changing(purchase, isToHold: true, "block", of: stream, reason, by: sender)
     }
 
-    /// A request to unblock a purchase, so that the store's statements apply again. A repetition gets the same answer.
+    /// Returns a request to unblock a purchase, so that the store's statements apply again. A repetition gets the same
+    /// answer.
     package func unblocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {

@@ -17,7 +17,7 @@ package struct FindAnswer: Sendable {
         self.told = told
     }
 
-    /// This answer, after the matches from stores.
+    /// Returns this answer with the stores' matches in front.
     func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
         let all = others + matches
         return FindAnswer(
@@ -41,7 +41,7 @@ package struct FoundMatch: Sendable {
     }
 }
 
-/// A purchase's holder, its kind, and what it gives.
+/// A purchase's holder, product and state.
 package struct PurchaseStanding: Hashable, Sendable {
     /// `nil` if the purchase has not been claimed.
     package let holder: CustomerID?
@@ -77,7 +77,7 @@ package struct Finds: Sendable {
         now = ports.now
     }
 
-    /// The matches in one environment, or in both.
+    /// Returns the matches in one environment, or in both.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {
@@ -89,8 +89,8 @@ package struct Finds: Sendable {
             hasMore: found.isCutOff || found.matches.count > limit)
     }
 
-    /// The purchase's current standing for each holder. Several holders are possible only if the
-    /// purchase's id occurs in several apps.
+    /// Returns the purchase's current standing for each holder. Several holders are possible only if the purchase's id
+    /// occurs in several apps.
     package func standings(
         of purchase: PurchaseID, in project: ProjectID, _ environment: Environment
     ) throws(CommandError) -> [PurchaseStanding] {
@@ -100,7 +100,7 @@ package struct Finds: Sendable {
         }
     }
 
-    /// The purchases that the store knows under an order number.
+    /// Returns the purchases that the store knows under an order number.
     func matches(
         of purchases: [PurchaseID], under number: String, in project: ProjectID,
         _ environment: Environment
@@ -126,8 +126,8 @@ package struct Finds: Sendable {
         return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
     }
 
-    /// Up to one match more than `limit`. Rows lead to customers, and the customers' events decide.
-    /// If an object moved between the two reads, the search runs again.
+    /// Returns up to one match more than `limit`. Rows lead to customers, and the customers' events decide. If an
+    /// object moved between the two reads, the search runs again.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -156,7 +156,8 @@ package struct Finds: Sendable {
 
     private static let attempts = 3
 
-    /// The states of the customers whose objects were found. A name that is the customer's own id needs no state.
+    /// Returns the states of the customers whose objects were found. A name that is the customer's own id needs no
+    /// state.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

@@ -30,8 +30,7 @@ package struct GrantLists: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching grants. Rows lead to the grants, and the customers' events provide
-    /// the details.
+    /// Returns up to `limit` matching grants. Rows lead to the grants, and the customers' events provide the details.
     package func list(
         of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int

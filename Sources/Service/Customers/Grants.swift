@@ -16,8 +16,8 @@ package struct GrantAnswer: Hashable, Sendable {
 package struct Grants: Sendable {
     let secrets: Secrets
 
-    /// A request to give a customer an entitlement, which must be in the catalog unless
-    /// `allowingUnknown` is set. A rehearsal's grant has a different id from the later grant.
+    /// Returns a request to give a customer an entitlement, which must be in the catalog unless `allowingUnknown` is
+    /// set. A rehearsal's grant has a different id from the later grant.
     package func giving(
         _ entitlement: EntitlementID, for time: GiveGrant.Time, reason: AdminReason,
         to stream: Stream, by sender: Sender, allowingUnknown: Bool = false,
@@ -47,8 +47,8 @@ package struct Grants: Sendable {
         }
     }
 
-    /// A request to change a grant's end, which must be in the future. If the grant already ends
-    /// then, the answer is the same.
+    /// Returns a request to change a grant's end, which must be in the future. If the grant already ends then, the
+    /// answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -65,7 +65,7 @@ package struct Grants: Sendable {
         return answer(to: command, about: grant)
     }
 
-    /// A request to revoke a grant immediately. A repetition gets the same answer.
+    /// Returns a request to revoke a grant immediately. A repetition gets the same answer.
     package func revoking(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<GrantAnswer> {

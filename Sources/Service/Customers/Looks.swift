@@ -8,14 +8,14 @@ package struct LookAnswer: Sendable {
     package let explanations: [ExplanationAnswer]
     /// The newest events that were known at the requested instant, oldest first.
     package let events: EventsAnswer
-    /// The number of events before those.
+    /// The number of earlier events.
     package let earlier: Int64
 }
 
 extension Customers {
-    /// Everything about the customer, with an explanation of each entitlement and up to `limit`
-    /// events: the newest ones, or the last ones before a version. For the present, the amount of
-    /// data read does not grow with the customer's history.
+    /// Returns everything about the customer, with an explanation of each entitlement and up to `limit` events: the
+    /// newest ones, or the last ones before a version. Unless the request names an earlier instant, the amount of data
+    /// read does not grow with the customer's history.
     package func look(
         at stream: Stream, _ at: Instant?, known: Instant?, before: Int64?, limit: Int
     ) throws(Fault) -> LookAnswer {
@@ -58,7 +58,7 @@ extension Customers {
             }, actorNames: names)
     }
 
-    /// The last events up to a version, oldest first, and the number of events before them.
+    /// Returns the last events up to a version, oldest first, and the number of events before them.
     private func newest(
         of stream: Stream, upTo end: Int64, _ limit: Int, _ known: Instant?
     ) throws(Fault) -> ([LogEntry], Int64) {

@@ -12,8 +12,8 @@ package struct Merges: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to merge the stream's customer into another one, in both environments.
-    /// `isOfBackEnd` says whether a back end sent the request.
+    /// Returns a request to merge the stream's customer into another one, in both environments. `isOfBackEnd` says
+    /// whether a back end sent the request.
     package func merging(
         _ stream: Stream, into customer: CustomerID, reason: AdminReason, isOfBackEnd: Bool,
         by sender: Sender
@@ -30,7 +30,7 @@ package struct Merges: Sendable {
             })
     }
 
-    /// A request to undo the merge of the stream's customer.
+    /// Returns a request to undo the merge of the stream's customer.
     package func undoing(
         _ stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MergeAnswer> {

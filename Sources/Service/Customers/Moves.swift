@@ -13,7 +13,7 @@ package struct Moves: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to move a purchase from its holder to another customer.
+    /// Returns a request to move a purchase from its holder to another customer.
     package func transferring(
         _ purchase: PurchaseID, from stream: Stream, to customer: CustomerID, reason: AdminReason,
         by sender: Sender
@@ -28,8 +28,8 @@ package struct Moves: Sendable {
         }
     }
 
-    /// A request to move a purchase back to its previous holder, or to the customer into whom that
-    /// holder has been merged.
+    /// Returns a request to move a purchase back to its previous holder, or to the customer into whom that holder was
+    /// merged.
     package func undoing(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<MoveAnswer> {
@@ -123,8 +123,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// `nil` if nothing has to move. The decision then states the reason, or returns the result of
-    /// an earlier copy of the command.
+    /// Returns `nil` if nothing has to move. The decision then states the reason, or returns the result of an earlier
+    /// copy of the command.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

@@ -23,7 +23,6 @@ package struct Notes: Sendable {
     let ledger: any EventLog
     let secrets: Secrets
 
-    /// A request to add a note.
     package func adding(
         _ text: NoteText, ticket: Ticket?, to stream: Stream, by sender: Sender
     ) -> Wish<NoteAnswer> {
@@ -42,7 +41,7 @@ package struct Notes: Sendable {
         }
     }
 
-    /// A request to remove a note from the list. A repetition gets the same answer.
+    /// Returns a request to remove a note from the list. A repetition gets the same answer.
     package func removing(
         _ note: NoteID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<NoteAnswer> {
@@ -61,7 +60,6 @@ package struct Notes: Sendable {
         }
     }
 
-    /// All notes about the customer.
     package func list(of stream: Stream) throws(Fault) -> NotesAnswer {
         let snapshot = try ledger.customer(of: stream)
         let notes = snapshot.customer.notes

@@ -32,7 +32,7 @@ package struct Orders: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// A request to announce a purchase. If the sender does not give an id, the order gets a new one.
+    /// Returns a request to announce a purchase. If the sender does not give an id, the order gets a new one.
     package func opening(
         _ id: OrderID?, product: ProductID?, lifetime: CalendarDuration?, for stream: Stream,
         by sender: Sender, allowingUnknown: Bool = false
@@ -66,8 +66,8 @@ package struct Orders: Sendable {
         }
     }
 
-    /// A request to stop waiting for the order's purchase. If the order is already closed, the
-    /// answer is the same.
+    /// Returns a request to stop waiting for the order's purchase. If the order is already closed, the answer is the
+    /// same.
     package func closing(
         _ id: OrderID, because cause: OrderClosed.Cause, of stream: Stream, by sender: Sender
     ) -> Wish<OrderAnswer> {
@@ -90,7 +90,7 @@ package struct Orders: Sendable {
         }
     }
 
-    /// An order, no matter which customer it belongs to.
+    /// Returns an order, whichever customer it belongs to.
     package func find(
         _ id: OrderID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> OrderAnswer {
@@ -102,7 +102,7 @@ package struct Orders: Sendable {
         return OrderAnswer(stream: stream, order: order, at: now(), position: snapshot.position)
     }
 
-    /// Up to `limit` of a customer's orders, after the first `after` ones.
+    /// Returns up to `limit` of a customer's orders, after the first `after` ones.
     package func list(
         of stream: Stream, after count: Int, limit: Int
     ) throws(Fault) -> OrdersAnswer {
@@ -113,7 +113,7 @@ package struct Orders: Sendable {
             position: snapshot.position, next: rest.count > limit ? count + limit : nil)
     }
 
-    /// A request to give the customer all purchases that carry the token, including waiting ones.
+    /// Returns a request to give the customer all purchases that carry the token, including waiting ones.
     package func registering(
         _ token: AccountToken, for stream: Stream, by sender: Sender
     ) -> Wish<TokenAnswer> {

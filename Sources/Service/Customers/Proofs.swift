@@ -3,7 +3,7 @@ package import Core
 
 /// Finds the evidence behind an event.
 package protocol EvidenceNaming: Sendable {
-    /// The digest of the evidence on which a customer's event is based; `nil` if it is not based on evidence.
+    /// Returns the digest of the evidence on which a customer's event is based; `nil` if it is not based on evidence.
     func evidence(behind version: Int64, of stream: Stream) throws(Fault) -> [UInt8]?
 }
 
@@ -44,7 +44,7 @@ package struct Proofs: Sendable {
     package let exports: Exports
     let naming: any EvidenceNaming
 
-    /// Up to `limit` pieces after the piece with this digest.
+    /// Returns up to `limit` pieces after the piece with this digest.
     package func list(
         of stream: Stream, after last: String?, limit: Int
     ) throws(CommandError) -> EvidenceAnswer {
@@ -56,7 +56,7 @@ package struct Proofs: Sendable {
             pieces: try filed(page), next: page.count < all.count ? page.last?.hexDigits : nil)
     }
 
-    /// The piece on which the customer's event is based; empty if it is not based on evidence.
+    /// Returns the piece on which the customer's event is based; empty if it is not based on evidence.
     package func list(
         of stream: Stream, behind version: Int64
     ) throws(CommandError) -> EvidenceAnswer {
@@ -64,7 +64,7 @@ package struct Proofs: Sendable {
         return EvidenceAnswer(pieces: try filed([digest].compactMap(\.self)), next: nil)
     }
 
-    /// The piece with this digest, if it concerns the customer.
+    /// Returns the piece with this digest, if it concerns the customer.
     package func piece(
         _ digest: String, of stream: Stream
     ) throws(CommandError) -> EvidencePiece? {
@@ -85,14 +85,14 @@ package struct Proofs: Sendable {
         }
     }
 
-    /// What the store signed or answered; `nil` if it is not stored, or only in part.
+    /// Returns what the store signed or answered; `nil` if it is not stored, or only in part.
     package func bytes(of piece: EvidencePiece) -> [UInt8]? { exports.reading.unpack(piece.filed) }
 
     private func digests(of stream: Stream) throws(CommandError) -> [[UInt8]] {
         try exports.digests([stream] + exports.keepers(of: stream))
     }
 
-    /// The evidence with these digests, in the same order.
+    /// Returns the evidence with these digests, in the same order.
     private func filed(_ digests: [[UInt8]]) throws(CommandError) -> [EvidencePiece] {
         if digests.isEmpty { return [] }
         return try obtain(exports.log.filed(digests))

@@ -50,8 +50,8 @@ package struct Customers: Sendable {
     package let reading: any CustomerReading
     package let now: @Sendable () -> Instant
 
-    /// The customer's entitlements at `at` (the current time by default), based on the events
-    /// recorded up to `known` (all events by default).
+    /// Returns the customer's entitlements at `at` (the current time by default), based on the events recorded up to
+    /// `known` (all events by default).
     package func entitlements(
         of stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> EntitlementsAnswer {
@@ -59,7 +59,7 @@ package struct Customers: Sendable {
         return EntitlementsAnswer(view, at: at ?? now())
     }
 
-    /// Everything about the customer, for the same two instants.
+    /// Returns everything about the customer, for the same two instants.
     package func customer(
         _ stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> CustomerAnswer {
@@ -70,7 +70,7 @@ package struct Customers: Sendable {
             subscriptions: view.customer.subscriptions(at: at, catalog: view.project.catalog))
     }
 
-    /// The facts, rules and boundaries behind the answer about one entitlement.
+    /// Returns the facts, rules and boundaries behind the answer about one entitlement.
     package func explanation(
         of entitlement: EntitlementID, for stream: Stream, at: Instant?, known: Instant?
     ) throws(Fault) -> ExplanationAnswer {
@@ -85,7 +85,7 @@ package struct Customers: Sendable {
             actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// The events about the sources that the reasons name, oldest first. Events from the sandbox come last.
+    /// Returns the events about the sources that the reasons name, oldest first. Events from the sandbox come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {
@@ -99,7 +99,7 @@ package struct Customers: Sendable {
         }
     }
 
-    /// The customer's current balance in each currency.
+    /// Returns the customer's current balance in each currency.
     package func balances(of stream: Stream) throws(Fault) -> BalancesAnswer {
         let view = try view(of: stream)
         return BalancesAnswer(
@@ -108,7 +108,7 @@ package struct Customers: Sendable {
             mergedInto: view.customer.mergedInto)
     }
 
-    /// The last position of each shard, by shard number.
+    /// Returns the last position of each shard, by shard number.
     package func heads() throws(Fault) -> [Int64] { try reading.heads() }
 
     func history(of stream: Stream) throws(Fault) -> [RecordedEvent] {
@@ -120,7 +120,7 @@ package struct Customers: Sendable {
         }
     }
 
-    /// Up to `limit` of a customer's events after a version.
+    /// Returns up to `limit` of a customer's events after a version.
     package func events(
         of stream: Stream, after version: Int64, limit: Int
     ) throws(Fault) -> EventsAnswer {

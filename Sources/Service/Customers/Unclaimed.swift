@@ -38,7 +38,7 @@ package struct Unclaimed: Sendable {
     let directory: any Directory
     let secrets: Secrets
 
-    /// Up to `limit` unclaimed purchases after `last`.
+    /// Returns up to `limit` unclaimed purchases after `last`.
     package func list(
         of project: ProjectID, in environment: Environment, after last: PurchaseID?, limit: Int
     ) throws(CommandError) -> UnclaimedListAnswer {
@@ -59,7 +59,6 @@ package struct Unclaimed: Sendable {
             next: found.count > limit ? found[limit - 1].purchase : nil)
     }
 
-    /// One unclaimed purchase.
     package func find(
         _ id: PurchaseID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> UnclaimedAnswer {
@@ -75,7 +74,7 @@ package struct Unclaimed: Sendable {
             catalog: snapshot.project.catalog)
     }
 
-    /// An admin's request to attach an unclaimed purchase to a customer.
+    /// Returns an admin's request to attach an unclaimed purchase to a customer.
     package func attaching(
         _ purchase: PurchaseID, to stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<AttachAnswer> {

@@ -1,7 +1,7 @@
 package import Core
 
 extension Customers {
-    /// The customer's current state, or the state as known at the given instant.
+    /// Returns the customer's current state, or the state as known at the given instant.
     func view(of stream: Stream, known: Instant? = nil) throws(Fault) -> CustomerView {
         let own = try snapshot(of: stream, known: known)
         guard own.includesSandbox(of: stream) else { return CustomerView(own, of: stream) }
@@ -9,7 +9,7 @@ extension Customers {
         return CustomerView(own, of: stream, including: sandbox)
     }
 
-    /// The customer's current state. Does not block. Calls `then` exactly once.
+    /// Returns the customer's current state. Does not block. Calls `then` exactly once.
     package func view(
         of stream: Stream, then: @escaping @Sendable (Result<CustomerView, Fault>) -> Void
     ) {
@@ -24,8 +24,8 @@ extension Customers {
         }
     }
 
-    /// The current states of several customers of one project. An unreadable customer gets a fault.
-    /// Takes one round trip, or two if sandbox purchases count.
+    /// Returns the current states of several customers of one project. An unreadable customer gets a fault. Takes one
+    /// round trip, or two if sandbox purchases count.
     package func views(
         of streams: [Stream]
     ) throws(Fault) -> [Stream: Result<CustomerView, Fault>] {
@@ -46,8 +46,7 @@ extension Customers {
         return views
     }
 
-    /// The current states of a customer and its project, or their states as known at the given
-    /// instant.
+    /// Returns the current states of a customer and its project, or their states as known at the given instant.
     private func snapshot(
         of stream: Stream, known: Instant?
     ) throws(Fault) -> CustomerSnapshot {

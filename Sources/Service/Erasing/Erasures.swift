@@ -13,7 +13,7 @@ package struct ErasureRequest: Sendable {
     package let intent: String?
     /// The purchases that this erasure marked as forgotten before a restore lost it.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that again wait for a customer.
+    /// Purchases with these marks that wait for a customer again.
     package var waiting: [PurchaseID] = []
 
     package init(
@@ -85,7 +85,7 @@ package struct Erasures: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// The data that the erasure would remove, and the intent for that erasure.
+    /// Returns the data that the erasure would remove, and the intent for that erasure.
     package func look(_ request: ErasureRequest) throws(CommandError) -> ErasureLook {
         let (lives, catalog, position) = try lives(of: request)
         try rethrowing(as: CommandError.refused, lives.requireUnmerged(request.customer))
@@ -110,8 +110,7 @@ package struct Erasures: Sendable {
             customer: request.customer, sides: sides, intent: intent, position: position)
     }
 
-    /// A request to erase the customer in one commit, and to remove all of the customer's data
-    /// afterwards.
+    /// Returns a request to erase the customer in one commit, and to remove all of the customer's data afterwards.
     package func erasing(_ request: ErasureRequest, by sender: Sender) -> Wish<ErasureAnswer> {
         let cause = secrets.cause(
             of: sender, "erase",
@@ -160,7 +159,7 @@ package struct Erasures: Sendable {
         return command
     }
 
-    /// The current states of the customer's streams. A stream with data to erase comes first.
+    /// Returns the current states of the customer's streams. A stream with data to erase comes first.
     private func lives(
         of request: ErasureRequest
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
@@ -185,7 +184,7 @@ package struct Erasures: Sendable {
         return (lives + (try parts(of: lives)), catalog, positions[first])
     }
 
-    /// The streams of customers merged into this one. They are about the same person.
+    /// Returns the streams of customers merged into this one. They are about the same person.
     private func parts(of lives: [ErasedLife]) throws(CommandError) -> [ErasedLife] {
         var parts: [ErasedLife] = []
         for life in lives {
@@ -239,8 +238,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// The customer's stream and state, if all of its events in the log were recorded after that
-    /// instant.
+    /// Returns the customer's stream and state, if all of its events in the log were recorded after that instant.
     package func life(
         of request: ErasureRequest, after instant: Instant
     ) throws(CommandError) -> ErasedLife? {
@@ -257,7 +255,7 @@ package struct Erasures: Sendable {
         PurchaseMark(purchase, in: stream, digest: secrets.digest)
     }
 
-    /// All erasures in a project or of one customer, oldest first.
+    /// Returns all erasures in a project or of one customer, oldest first.
     package func all(
         in project: ProjectID, of customer: CustomerID? = nil
     ) throws(Fault) -> [RecordedEvent] {
@@ -270,7 +268,7 @@ package struct Erasures: Sendable {
         }
     }
 
-    /// When, why and by whom the customer was erased, and which data remains.
+    /// Returns when, why and by whom the customer was erased, and which data remains.
     package func erased(
         _ customer: CustomerID, in project: ProjectID
     ) throws(CommandError) -> ErasedAnswer {

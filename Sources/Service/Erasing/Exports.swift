@@ -22,7 +22,7 @@ package struct Exports: Sendable {
         throw .refused(.customerUnknown(customer))
     }
 
-    /// The answer that reads currently give.
+    /// Returns the answer that reads currently give.
     package func answer(_ stream: Stream) throws(CommandError) -> CustomerAnswer {
         try obtain(customers.customer(stream, at: nil, known: nil))
     }
@@ -40,7 +40,7 @@ package struct Exports: Sendable {
         }
     }
 
-    /// The streams in which the customer's purchases waited for a claim.
+    /// Returns the streams in which the customer's purchases waited for a claim.
     package func keepers(of stream: Stream) throws(CommandError) -> [Stream] {
         let state = try obtain(customers.ledger.customer(of: stream)).customer
         return ErasedLife(stream, state).keeperStreams
@@ -58,7 +58,7 @@ package struct Exports: Sendable {
         }
     }
 
-    /// The digests of the evidence about some streams, in order.
+    /// Returns the digests of the evidence about some streams, in order.
     func digests(_ streams: [Stream]) throws(CommandError) -> [[UInt8]] {
         var digests: Set<[UInt8]> = []
         for stream in streams { digests.formUnion(try obtain(log.evidence(of: stream))) }

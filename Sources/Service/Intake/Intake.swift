@@ -52,7 +52,7 @@ extension Intake {
         return try queue.changeIntake(judged) ? judged : added
     }
 
-    /// The state of queued evidence.
+    /// Returns the state of queued evidence.
     package func item(
         _ id: IntakeID, of project: ProjectID
     ) throws(CommandError) -> IntakeItem {
@@ -61,7 +61,7 @@ extension Intake {
         return found
     }
 
-    /// The names of the keys with which a project's items were ended.
+    /// Returns the names of the keys with which a project's items were ended.
     package func actorNames(
         of items: [IntakeItem], in project: ProjectID
     ) throws(Fault) -> [Actor: String] {
@@ -69,7 +69,7 @@ extension Intake {
         return actors.isEmpty ? [:] : try ledger.project(project).names(of: actors)
     }
 
-    /// Some items of a project's queue after a given one, oldest first.
+    /// Returns some items of a project's queue after a given one, oldest first.
     package func items(
         of project: ProjectID, in state: IntakeItem.State.Word?, after id: IntakeID? = nil,
         limit: Int
@@ -79,7 +79,7 @@ extension Intake {
         return try obtain(queue.intake(of: project, in: state, after: last, limit: limit))
     }
 
-    /// A request to end an item because support staff resolved the matter in another way.
+    /// Returns a request to end an item because support staff resolved the matter in another way.
     package func settling(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -88,7 +88,7 @@ extension Intake {
         }
     }
 
-    /// A request to end an item without any effect.
+    /// Returns a request to end an item without any effect.
     package func dropping(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -97,7 +97,7 @@ extension Intake {
         }
     }
 
-    /// A request to judge an item now as if it were new, even if it was refused or ended manually.
+    /// Returns a request to judge an item now as if it were new, even if it was refused or ended manually.
     package func retrying(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {

@@ -6,7 +6,8 @@ package protocol IntakeQueue: Sendable {
     /// `nil` if the project's queue is full.
     func addIntake(_ item: IntakeItem, _ evidence: [UInt8]) throws(Fault) -> IntakeItem?
     func intake(_ id: IntakeID, of project: ProjectID) throws(Fault) -> IntakeItem?
-    /// A page of a project's items after a given item, oldest first. The page can be restricted to items in one state.
+    /// Returns a page of a project's items after a given item, oldest first. The page can be restricted to items in one
+    /// state.
     func intake(
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
@@ -24,6 +25,6 @@ package protocol IntakeQueue: Sendable {
 
 /// Access to stored evidence.
 package protocol EvidenceArchive: Sendable {
-    /// Whether evidence with that digest has already been accepted and stored.
+    /// Returns whether evidence with that digest has already been accepted and stored.
     func hasBelieved(_ digest: [UInt8]) throws(Fault) -> Bool
 }

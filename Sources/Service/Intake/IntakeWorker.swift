@@ -100,8 +100,8 @@ package struct IntakeWorker: Sendable {
         }.map { [$0] }
     }
 
-    /// The submitted receipt, if the store's answer confirmed it. A stored receipt need not be sent
-    /// to the store again.
+    /// Returns the submitted receipt, if the store's answer confirmed it. A stored receipt need not be sent to the
+    /// store again.
     private func receipt(
         _ evidence: RawEvidence, beside replies: [ProvenEvidence]
     ) -> [ProvenEvidence] {
@@ -114,7 +114,7 @@ package struct IntakeWorker: Sendable {
         return [read].compactMap(\.self)
     }
 
-    /// The cause, which is the same for every attempt, even if the store's statements about the evidence
+    /// Returns the cause, which is the same for every attempt, even if the store's statements about the evidence
     /// change. It changes only if the evidence is sent again with an order, which must still be fulfilled.
     private func cause(of item: IntakeItem) -> Cause {
         let secrets = intake.secrets
@@ -131,8 +131,8 @@ extension Judgement<[IntakeResult], Postponement> {
     }
 }
 
-/// The questions that stores are being asked, by app. A store that does not respond for one or all
-/// apps must not occupy every worker, because other evidence needs no store.
+/// The questions that stores are being asked, by app. Other evidence needs no store. A store that does not respond, for
+/// one app or for all, must therefore not occupy every worker.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1

@@ -55,7 +55,7 @@ extension Submissions {
         return pieces
     }
 
-    /// The question to a store about evidence that names its purchase but proves nothing.
+    /// Returns the question to a store about evidence that names its purchase but proves nothing.
     private func question(
         about piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
@@ -127,7 +127,8 @@ extension Submissions {
         return .refused(.withoutTransaction)
     }
 
-    /// The verdict on the evidence without a question to the store, or the heading for the queue.
+    /// Returns the verdict on the evidence if no store has to be asked, and otherwise the heading under which to queue
+    /// it.
     private func judge(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -143,7 +144,7 @@ extension Submissions {
         }
     }
 
-    /// The app, if only the store can judge such evidence for that app.
+    /// Returns the app, if only the store can judge this evidence for the app.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
@@ -154,7 +155,7 @@ extension Submissions {
         return (app, heading)
     }
 
-    /// The verdict on the evidence without a question to the store.
+    /// Returns the verdict on the evidence without asking a store.
     private func prove(
         own piece: RawEvidence, of project: ProjectID, isSecond: Bool = false
     ) throws(CommandError) -> Judgement<ProvenEvidence, EvidenceHeading> {
@@ -172,7 +173,7 @@ extension Submissions {
         return try prove(own: piece, of: project, isSecond: true)
     }
 
-    /// The evidence's own heading, if it names one of the project's apps. Queries the database if necessary.
+    /// Returns the evidence's own heading, if it names one of the project's apps. Queries the database if necessary.
     private func ownHeading(
         of piece: RawEvidence, in project: ProjectID
     ) throws(CommandError) -> EvidenceHeading? {
@@ -215,7 +216,7 @@ extension JudgedPieces {
 }
 
 extension Submissions {
-    /// A request to record queued evidence that has now been accepted. The cause is the same for every attempt.
+    /// Returns a request to record queued evidence that has now been accepted. The cause is the same for every attempt.
     package func recording(
         _ item: IntakeItem, _ proven: [ProvenEvidence], _ cause: Cause
     ) -> Wish<[IntakeResult]> {
@@ -276,16 +277,16 @@ extension Submissions {
 }
 
 extension Submission {
-    /// The stream in which the cause is carried out: the customer's stream, or the stream of the unclaimed purchase's
-    /// keeper.
+    /// Returns the stream in which the cause is carried out: the customer's stream, or the stream of the unclaimed
+    /// purchase's keeper.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(
             project: project, environment: environment,
             customer: bearer.customer ?? keepers.first ?? .noCustomer)
     }
 
-    /// The result of each piece of evidence. A repetition has no separate items, so they are
-    /// derived from the result of the first copy.
+    /// Returns the result of each piece of evidence. A repetition has no separate items, so they are derived from the
+    /// result of the first copy.
     func outcomes(of outcome: Outcome) -> [ItemOutcome] {
         var items = outcome.items
         if items.isEmpty, let state = outcome.state.customer {
@@ -296,8 +297,8 @@ extension Submission {
 }
 
 extension IntakeWish.Purpose {
-    /// The same purpose, but for the customer into whom the original customer was merged; `nil` if
-    /// the purpose has no customer, or already names that one.
+    /// Returns the same purpose, but for the customer into whom the original customer was merged; `nil` if the purpose
+    /// has no customer, or already names that one.
     fileprivate func led(to whole: CustomerID) -> IntakeWish.Purpose? {
         switch self {
         case .submit(let customer): customer == whole ? nil : .submit(whole)

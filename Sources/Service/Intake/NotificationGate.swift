@@ -8,7 +8,7 @@ package final class NotificationGate: Sendable {
     /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether the notification is judged with trusted work rather than in the strangers' room.
+        /// Whether the notification is judged with trusted work rather than with strangers' calls.
         package let isTrusted: Bool
     }
 
@@ -40,7 +40,6 @@ package final class NotificationGate: Sendable {
         return Entry(client: client, isTrusted: isTrusted)
     }
 
-    /// A request to record an admitted notification.
     package func recording(
         _ bytes: [UInt8], _ entry: Entry
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -60,8 +59,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Whether the notification counts as one with a new signer. Throws after too many of those, or
-    /// if its signer was recently refused.
+    /// Returns whether the notification counts as one with a new signer. Throws after too many of those, or if its
+    /// signer was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false

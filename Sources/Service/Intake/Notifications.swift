@@ -14,7 +14,7 @@ package enum NotificationAnswer: Hashable, Sendable {
 package enum NotificationError: Error, Hashable, Sendable {
     /// The notification is unreadable, so a second delivery would not help.
     case unreadable(RefusedEvidence)
-    /// It is not proven that the notification comes from the store.
+    /// The notification does not provably come from the store.
     case unproven(RefusedEvidence)
     /// No project has the app yet.
     case unknownApp(AppID)
@@ -25,11 +25,11 @@ package enum NotificationError: Error, Hashable, Sendable {
 }
 
 extension Submissions {
-    /// A request to record a store's own notification. Its facts name the owner, or the purchase
-    /// waits for a customer who proves it.
+    /// Returns a request to record a store's own notification. Its facts name the owner, or the purchase waits for a
+    /// customer who proves it.
     ///
-    /// Any stranger can make this call, so the cheapest checks come first. A caller without the
-    /// store's signature does not learn whether Deed knows the app.
+    /// Any stranger can make this call, so the cheapest checks come first. A caller without the store's signature does
+    /// not learn whether Deed knows the app.
     package func recordingNotification(
         _ raw: RawEvidence
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
@@ -60,7 +60,7 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // A notification that concerns no purchase causes no event. Only its storage is new.
+        // A notification that concerns no purchase causes no event, so only its storage can be new.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -84,8 +84,8 @@ extension Submissions {
         }
     }
 
-    /// The command to record a notification that the store was asked for. A notification without
-    /// anything new is not stored: it may already be here, signed by the store at another time.
+    /// Returns the command to record a notification that the store was asked for. A notification without anything new
+    /// is not stored, because it may already be stored with a different time of signing.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -107,7 +107,7 @@ extension Submissions {
             cause: intake.secrets.cause(of: head, proven.record))
     }
 
-    /// The customers of the accounts that the notification names.
+    /// Returns the customers of the accounts that the notification names.
     private func concerned(
         by proven: ProvenEvidence, in project: ProjectID
     ) throws(NotificationError) -> [CustomerID] {
@@ -168,8 +168,8 @@ extension RefusedEvidence {
 }
 
 extension Secrets {
-    /// The cause, which is the same for every repetition with the same content. A store may sign a
-    /// notification again. The newer signature then counts.
+    /// Returns the cause, which is the same for every repetition with the same content. A store may sign a notification
+    /// again. The newer signature then counts.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
         // A store may one day write arbitrary text there, but the log accepts only printable text of limited length.

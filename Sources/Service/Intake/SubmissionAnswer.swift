@@ -77,7 +77,7 @@ extension SubmittedItem.Result {
 }
 
 extension [JudgedPiece] {
-    /// The results for each piece, derived from the outcomes of the recorded pieces.
+    /// Returns the results for each piece, derived from the outcomes of the recorded pieces.
     func items(_ outcomes: [ItemOutcome], in environment: Environment) -> [SubmittedItem] {
         let outcomes = Dictionary(grouping: outcomes, by: \.index)
         return enumerated().flatMap { index, piece -> [SubmittedItem] in

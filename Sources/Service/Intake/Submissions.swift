@@ -11,7 +11,7 @@ package struct Submissions: Sendable {
     package let intake: Intake
     package let apps: AppRing
     package let news = AppNews()
-    /// Called for each recorded purchase whose product is not in the catalog.
+    /// A function that is called for each recorded purchase whose product is not in the catalog.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
     /// Without `apps`, creates a separate ring of apps.
@@ -34,7 +34,7 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// A customer's request to record what the evidence states. Evidence that cannot be verified is skipped.
+    /// Returns a customer's request to record what the evidence states. Evidence that cannot be verified is skipped.
     /// Evidence from the other environment is recorded there. A question to a store does not block a thread.
     package func submitting(
         _ request: SubmissionRequest, for stream: Stream, by sender: Sender
@@ -95,8 +95,9 @@ package struct Submissions: Sendable {
         }
     }
 
-    /// Customers in the answer although no command writes their streams: a customer with nothing to record, and the
-    /// sandbox if it may count. They are read in advance, so that no batch waits for them after the commands.
+    /// Returns customers who are in the answer although no command writes their streams: a customer with nothing to
+    /// record, and the sandbox if it may count. They are read in advance, so that no batch waits for them after the
+    /// commands.
     private func unwritten(
         by parts: [SubmissionPart], around stream: Stream
     ) throws(Fault) -> [Stream: CustomerSnapshot] {
@@ -146,7 +147,7 @@ package struct SubmissionRequest: Sendable {
         self.environment = environment
     }
 
-    /// Why evidence from this environment is not accepted; `nil` if it is.
+    /// Returns why evidence from this environment is not accepted; `nil` if it is.
     func refusal(of found: Environment) -> RefusedEvidence? {
         guard let environment, environment != found else { return nil }
         return RefusedEvidence(
@@ -164,7 +165,7 @@ private struct SubmissionPart: Sendable {
     /// The piece that this part is about, if that piece has a separate commit.
     private let piece: Int?
 
-    /// One part for each environment, and one for each piece that needs a separate commit.
+    /// Returns one part for each environment, and one for each piece that needs a separate commit.
     static func parts(
         of judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         apart: Set<Int>
@@ -190,7 +191,7 @@ private struct SubmissionPart: Sendable {
             ].compactMap(\.self)
     }
 
-    /// `nil` if the request contains nothing about that environment.
+    /// Creates the part about that environment; `nil` if the request contains nothing about it.
     private init?(
         _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         order: OrderID?, of piece: Int? = nil, without apart: Set<Int> = []
@@ -214,7 +215,7 @@ private struct SubmissionPart: Sendable {
             order: order)
     }
 
-    /// The cause of this part. Parts of a request with the same key have different causes.
+    /// Returns the cause of this part. Parts of a request with the same key have different causes.
     func cause(under cause: Cause) -> Cause {
         guard let piece else { return cause }
         return Cause(text: "piece:\(piece):\(cause.text)", digest: cause.digest)
@@ -226,7 +227,7 @@ private struct SubmissionPart: Sendable {
 }
 
 extension Command {
-    /// The command to record a submission. Each of its items has one piece of evidence.
+    /// Creates the command to record a submission. Each of its items has one piece of evidence.
     init(
         _ submission: Submission, in stream: Stream, on evidence: [EvidenceRecord],
         by actor: Actor, cause: Cause
@@ -251,7 +252,8 @@ extension CustomerSnapshot {
 }
 
 extension Secrets {
-    /// The cause from the sender's key. Without a key, a unique cause that names the evidence behind the events.
+    /// Returns the cause from the sender's key or, without a key, a unique cause that names the evidence behind the
+    /// events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {

@@ -7,12 +7,12 @@ package protocol NoteReading: Sendable {
 
 /// The names of notes about events that stores reported.
 package enum NoteName {
-    /// A verified notification about an app has arrived.
+    /// Returns the name of the note that a verified notification about an app has arrived.
     package static func news(of app: StoreApp) -> String {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
     }
 
-    /// A product was bought that was not in any catalog.
+    /// Returns the name of the note that a product was bought that was not in any catalog.
     package static func bought(_ product: ProductKey, in project: ProjectID) -> String {
         "\(boughtPrefix(project))\(product.store.rawValue) \(product.id)"
     }
@@ -47,7 +47,7 @@ package struct Needs: Sendable {
         return ProjectCheck.all.flatMap { $0.needs(of: sight) }
     }
 
-    /// The data about a project that its checks examine.
+    /// Returns the data about a project that its checks examine.
     package func sight(
         of project: ProjectID, _ state: ProjectState, notes: Set<String>
     ) throws(Fault) -> ProjectSight {

@@ -10,7 +10,7 @@ package struct ProjectNeed: Hashable, Sendable {
     package let remedy: ProjectRemedy
 }
 
-/// A check for one thing that a project may be missing.
+/// A check for something that a project may lack.
 package struct ProjectCheck: Sendable {
     package let code: String
     /// The subject of the check.

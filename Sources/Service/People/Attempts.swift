@@ -29,7 +29,7 @@ struct Attempts: Sendable {
         return true
     }
 
-    /// Counts an attempt to give a code for the person with this name.
+    /// Counts an attempt to enter a code for the person with this name.
     func permitCode(_ name: [UInt8], at now: Instant) throws(Fault) -> Bool {
         try isWithin(Attempts.ofCode, code(name), now)
     }
@@ -57,7 +57,7 @@ struct Attempts: Sendable {
 }
 
 extension Secrets {
-    /// The digest under which attempts to sign in with a name are counted.
+    /// Returns the digest under which attempts to sign in with a name are counted.
     func triedName(_ email: String) -> [UInt8] {
         digest(Array("person \(email.lowercased())".utf8))
     }

@@ -46,8 +46,8 @@ package struct People: Sendable {
         return try find(person.email)
     }
 
-    /// Creates a new link. The person's password, sessions and earlier link stop working immediately,
-    /// and failed attempts no longer count. A person who has lost the second factor also loses it here.
+    /// Creates a new link. The person's password, sessions and earlier link stop working immediately, and failed
+    /// attempts no longer count. Can also remove a lost second factor.
     package func link(
         of person: Person, removingSecondFactor: Bool = false
     ) throws(Fault) -> PersonLink {

@@ -4,7 +4,7 @@ package import Core
 package protocol PeopleKeeping: Sendable {
     /// Adds the person. Returns false if another person already has the address.
     func add(_ person: PersonID, _ email: EmailAddress, at now: Instant) throws(Fault) -> Bool
-    /// All people, sorted by address, or only the person with this address.
+    /// Returns all people, sorted by address, or only the person with this address.
     func people(_ email: EmailAddress?) throws(Fault) -> [Person]
     /// Sets the person's role in the project; `nil` removes it.
     func put(_ role: Role?, of person: PersonID, in project: ProjectID) throws(Fault)
@@ -16,7 +16,7 @@ package protocol PeopleKeeping: Sendable {
 /// Stores sign-in credentials.
 package protocol PasswordKeeping: Sendable {
     func password(of email: EmailAddress) throws(Fault) -> KnownPassword?
-    /// The address of the person with this link, as long as the link is valid.
+    /// Returns the address of the person with this link, as long as the link is valid.
     func email(behindLink digest: [UInt8], at now: Instant) throws(Fault) -> EmailAddress?
     /// Deletes the link, stores the password and ends all sessions. Returns false if the link does not exist.
     func keep(
@@ -33,12 +33,12 @@ package protocol PasswordKeeping: Sendable {
 package protocol SessionKeeping: Sendable {
     /// Begins a sign-in, and removes sign-ins that began at `bound` or earlier.
     func begin(_ begun: BegunSignIn, at now: Instant, since bound: Instant) throws(Fault)
-    /// The begun sign-in with this digest, unless it began at `bound` or earlier.
+    /// Returns the begun sign-in with this digest, unless it began at `bound` or earlier.
     func begun(_ digest: [UInt8], since bound: Instant) throws(Fault) -> BegunSignIn?
     /// Opens a session, and removes expired ones. Returns false if the password has changed, or if
     /// a person with a second factor gave no code.
     func open(_ session: OpenedSession, _ bounds: SessionBounds) throws(Fault) -> Bool
-    /// The person signed in with this session; `nil` if it has expired. Also records the use of the session.
+    /// Returns the person signed in with this session; `nil` if it has expired. Also records the use of the session.
     func session(
         _ digest: [UInt8], at now: Instant, _ bounds: SessionBounds
     ) throws(Fault) -> SignedIn?
@@ -48,17 +48,17 @@ package protocol SessionKeeping: Sendable {
 
 /// Stores second factors.
 package protocol SecondFactorKeeping: Sendable {
-    /// One person's second factor, or all of them.
+    /// Returns one person's second factor, or everyone's.
     func secondFactors(of person: PersonID?) throws(Fault) -> [SealedFactor]
-    /// Replaces the person's second factor and emergency codes, and ends all other sessions. Returns
+    /// Replaces the person's second factor and emergency codes, and ends all sessions except the given one. Returns
     /// false if that session is over, or if a code of this step or a later one was already accepted.
     func put(
         _ factor: SealedFactor, emergencyCodes: [[UInt8]], in session: [UInt8]
     ) throws(Fault) -> Bool
     /// Replaces the emergency codes of a person with a second factor. The codes are given as digests.
     func putEmergencyCodes(_ digests: [[UInt8]], of person: PersonID) throws(Fault)
-    /// Removes the second factor with its emergency codes. Returns false, and keeps it, if the
-    /// session that asks was opened without a code.
+    /// Removes the second factor with its emergency codes. Returns false, and keeps it, if the requesting session was
+    /// opened without a code.
     func forgetSecondFactor(of person: PersonID, in session: [UInt8]?) throws(Fault) -> Bool
     /// Records that a code of the step was accepted. Returns false if the second factor has
     /// changed, or if a code of this step or a later one was already accepted.
@@ -71,8 +71,8 @@ package protocol SecondFactorKeeping: Sendable {
 package protocol SecondFactorSealing: Sendable {
     /// Seals a secret for a place. Only a call for the same place can open it.
     func seal(_ secret: [UInt8], for place: String) throws(Fault) -> SealedSecret
-    /// The opened secret; `nil` if none of the installation's keys opens it for the place.
+    /// Returns the opened secret; `nil` if none of the installation's keys opens it for the place.
     func open(_ sealed: [UInt8], for place: String) throws(Fault) -> [UInt8]?
-    /// The code of a step, as in RFC 6238.
+    /// Returns the code of a step, as in RFC 6238.
     func code(of step: Int64, _ secret: [UInt8]) -> String
 }

@@ -1,7 +1,7 @@
 package import Core
 import Wording
 
-/// A secret that is shown to a person. It takes effect once the person gives one of its codes.
+/// A secret that is shown to a person. It takes effect once the person enters one of its codes.
 package struct SecondFactorOffer: Sendable {
     let secret: [UInt8]
     /// The secret in the form that apps read.
@@ -24,12 +24,12 @@ package struct SecondFactors: Sendable {
     let secrets: Secrets
     let machineClock: @Sendable () -> Instant
 
-    /// How many emergency codes the person has left; `nil` without a second factor.
+    /// Returns how many emergency codes the person has left; `nil` without a second factor.
     package func emergencyCodesLeft(of person: PersonID) throws(Fault) -> Int? {
         try keeping.secondFactors(of: person).first?.emergencyCodes
     }
 
-    /// Whether the code is short enough to guess. An emergency code has 80 random bits.
+    /// Returns whether the code is short enough to guess. An emergency code has 80 random bits.
     static func isShort(_ text: String) -> Bool { plain(text).count <= 6 }
 
     /// Accepts a current code or an emergency code of the person. Neither can be used again.
@@ -51,7 +51,8 @@ package struct SecondFactors: Sendable {
         return try keeping.useCode(of: step, factor)
     }
 
-    /// Shows a new secret to a person in the session with this cookie. The secret counts once a code has proved it.
+    /// Shows a new secret to a person in the session with this cookie. The secret takes effect once the person has
+    /// entered one of its codes.
     package func offer(
         to person: PersonID, in cookie: String
     ) throws(Fault) -> SecondFactorOffer {
@@ -62,8 +63,8 @@ package struct SecondFactors: Sendable {
         return SecondFactorOffer(secret: secret, sealed: sealed.bytes.hexDigits)
     }
 
-    /// The offer that a form sent back; `nil` if it has expired, if it was made to another session,
-    /// or if the second factor has changed since.
+    /// Returns the offer that a form sent back; `nil` if it has expired, if it was made to another session, or if the
+    /// second factor has changed since.
     package func offer(
         _ text: String, to person: PersonID, in cookie: String
     ) throws(Fault) -> SecondFactorOffer? {
@@ -109,8 +110,8 @@ package struct SecondFactors: Sendable {
         try keeping.forgetSecondFactor(of: person, in: session(cookie))
     }
 
-    /// The step to which the code belongs. The steps before and after the current one also count,
-    /// because clocks differ.
+    /// Returns the step to which the code belongs. The steps before and after the current one also count, because
+    /// clocks differ.
     private func step(of code: String, _ secret: [UInt8]) -> Int64? {
         let current = machineClock().milliseconds / SecondFactors.stepLength
         return (current - 1...current + 1).last {
@@ -118,8 +119,8 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    /// Emergency codes of four groups of four characters. Their 80 random bits make it impossible
-    /// to find a code from its digest. No letter looks or sounds like another character.
+    /// Returns emergency codes of four groups of four characters. Their 80 random bits make it impossible to find a
+    /// code from its digest. No letter looks or sounds like another character.
     private func newCodes() -> [String] {
         (0..<SecondFactors.emergencyCodes).map { _ in
             let text = Array(secrets.randomText(bytes: 10))
@@ -136,7 +137,7 @@ package struct SecondFactors: Sendable {
         secrets.digest(Array("emergency code \(person.text) \(code)".utf8))
     }
 
-    /// The code without spaces and hyphens. A person may read a zero as an `o`, or a one as an `i` or `l`.
+    /// Returns the code without spaces and hyphens. A person may read a zero as an `o`, or a one as an `i` or `l`.
     private static func plain(_ code: String) -> String {
         let letters = code.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
         return String(

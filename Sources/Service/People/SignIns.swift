@@ -5,12 +5,12 @@ import Synchronization
 package enum SignInOutcome: Hashable, Sendable {
     /// The value of the session's cookie, which cannot be retrieved again.
     case signedIn(String)
-    /// The password is right, but a code is missing. The value belongs to another cookie, which
-    /// leads to a session once a code is given.
+    /// The password is right, but a code is missing. The value belongs to another cookie, which leads to a session once
+    /// the person enters a code.
     case needsCode(String)
     /// The address, the password or the code is wrong. The outcome does not say which.
     case wrong
-    /// The password was given too long ago, or has changed since.
+    /// The password was entered too long ago, or has changed since.
     case over
     case tooManyTries
     /// Too many codes were tried for a person whose password was right.
@@ -82,12 +82,12 @@ package final class SignIns: Sendable {
         return .signedIn(token)
     }
 
-    /// Whether the sign-in with this cookie still waits for a code.
+    /// Returns whether the sign-in with this cookie still waits for a code.
     package func awaitsCode(_ begun: String) throws(Fault) -> Bool {
         try sessions.begun(digest(begun), since: SignIns.codeBound(machineClock())) != nil
     }
 
-    /// Opens a session for a person who has given the right password and now gives a code.
+    /// Opens a session for a person who entered the right password earlier and now enters a code.
     package func finish(
         _ begun: String, _ code: String, from address: String
     ) throws(Fault) -> SignInOutcome {
@@ -173,14 +173,14 @@ package final class SignIns: Sendable {
                 hasSecondFactor: known.hasSecondFactor))
     }
 
-    /// The instant at or before which a begun sign-in has expired.
+    /// Returns the instant at or before which a begun sign-in has expired.
     private static func codeBound(_ now: Instant) -> Instant {
         now.advanced(byMilliseconds: -codeLife)
     }
 
     private func newToken() -> String { secrets.randomText(bytes: 25) }
 
-    /// The person signed in with this cookie.
+    /// Returns the person signed in with this cookie.
     package func session(_ token: String) throws(Fault) -> SignedIn? {
         let now = machineClock()
         return try sessions.session(digest(token), at: now, SessionBounds(at: now))
@@ -190,7 +190,7 @@ package final class SignIns: Sendable {
         try sessions.endSession(digest(token))
     }
 
-    /// The address of the person whose link ends with this secret, as long as the link is valid.
+    /// Returns the address of the person whose link ends with this secret, as long as the link is valid.
     package func email(behindLink secret: String) throws(Fault) -> EmailAddress? {
         try passwords.email(behindLink: digest(secret), at: machineClock())
     }
@@ -216,10 +216,10 @@ package final class SignIns: Sendable {
         return .chosen
     }
 
-    /// A token for forms that only pages of this session know.
+    /// Returns a token for forms that only pages of this session know.
     package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
 
-    /// A unique text for a form that must be processed only once.
+    /// Returns a unique text for a form that must be processed only once.
     package func newMark() -> String { secrets.randomText(bytes: 15) }
 
     private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }

@@ -25,7 +25,7 @@ package final class AppRing: Sendable {
         }
     }
 
-    /// The app with its project; `nil` if no project has the app.
+    /// Returns the app with its project; `nil` if no project has the app.
     func find(_ app: AppKey) throws(Fault) -> ListedApp? {
         try listed.find(at: machineClock()) { $0.apps[app] }
     }
@@ -41,9 +41,8 @@ package final class AppRing: Sendable {
         listed.known { $0.projects[project] }?.found ?? []
     }
 
-    /// The app, if it is in memory.
+    /// Returns the app, if it is in memory.
     func known(_ app: AppKey) -> ListedApp? { listed.known { $0.apps[app] }?.found }
 
-    /// Reads all apps.
     package func reload() throws(Fault) { try listed.reload() }
 }

@@ -15,7 +15,7 @@ package struct Apps: Sendable {
     let secrets: Secrets
     let now: @Sendable () -> Instant
 
-    /// A request to add or change an app, together with its credentials.
+    /// Returns a request to add or change an app, together with its credentials.
     package func setting(
         _ key: AppKey, _ change: AppChange, _ credentials: CredentialsChange = CredentialsChange(),
         of project: ProjectID, as setter: AppSetter, by sender: Sender
@@ -57,7 +57,7 @@ package struct Apps: Sendable {
 
     private struct SetApp: Sendable {
         let app: App
-        /// What to write; `nil` if the app has been removed since an earlier copy of the request set it.
+        /// The credentials to write; `nil` if the app has been removed since an earlier copy of the request set it.
         let write: CredentialsWrite?
     }
 
@@ -87,7 +87,6 @@ package struct Apps: Sendable {
         }
     }
 
-    /// A request to remove an app from a project.
     package func removing(
         _ key: AppKey, of project: ProjectID, by sender: Sender
     ) -> Wish<AppAnswer> {
@@ -104,8 +103,8 @@ package struct Apps: Sendable {
         }
     }
 
-    /// An operator's request to allow a project's keys to add a certain app, or any app, or to
-    /// withdraw that permission. The answer lists the apps that the keys may add afterwards.
+    /// Returns an operator's request to allow a project's keys to add a certain app, or any app, or to withdraw that
+    /// permission. The answer lists the apps that the keys may add afterwards.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender
@@ -131,8 +130,8 @@ extension Outcome {
     /// The version of the stream after these events.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// The place of the app's credentials among the project's events. It shows whether they are older than the stored
-    /// ones.
+    /// Returns the place of the app's credentials among the project's events. It shows whether they are older than the
+    /// stored ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

@@ -53,7 +53,7 @@ package struct Catalogs: Sendable {
         return CatalogAnswer(catalog: state.catalog, version: state.catalogVersion)
     }
 
-    /// The changes that applying the proposal would make. Nothing is written.
+    /// Returns the changes that applying the proposal would make. Nothing is written.
     package func compare(
         _ proposal: CatalogProposal, of project: ProjectID
     ) throws(CommandError) -> CatalogStep {
@@ -66,8 +66,7 @@ package struct Catalogs: Sendable {
             isApplied: false)
     }
 
-    /// A request to replace the project's catalog with the proposal. Does nothing if the two are
-    /// equal.
+    /// Returns a request to replace the project's catalog with the proposal. Does nothing if the two are equal.
     package func applying(
         _ proposal: CatalogProposal, _ why: AdminReason? = nil, to project: ProjectID,
         by sender: Sender
@@ -104,7 +103,8 @@ package struct Catalogs: Sendable {
             version: changed.version, from: old, to: proposal.catalog, isApplied: true)
     }
 
-    /// How the event at this version of the project's own stream changed the catalog, and when; `nil` if it did not.
+    /// Returns how the event at this version of the project's own stream changed the catalog, and when; `nil` if it did
+    /// not.
     package func past(
         at place: Int64, of project: ProjectID
     ) throws(CommandError) -> (step: CatalogStep, at: Instant)? {
@@ -119,8 +119,7 @@ package struct Catalogs: Sendable {
         return (step, edition.since)
     }
 
-    /// The catalog that a version replaced. Needed for a repetition, and when two admins act at
-    /// once.
+    /// Returns the catalog that a version replaced. Needed for a repetition, and when two admins act at once.
     private func catalog(
         before version: Int64, of project: ProjectID
     ) throws(CommandError) -> Catalog {

@@ -1,16 +1,15 @@
 package import Core
 
-/// The figures that a job keeps.
+/// Access to the figures that a job stores.
 package protocol FigureReading: Sendable {
     func figures(_ scope: FigureScope) throws(Fault) -> ProjectFigures?
 }
 
-/// The figures of projects.
 package struct Figures: Sendable {
     let ledger: any EventLog
     let reading: any FigureReading
 
-    /// The figures that were counted last; `nil` if none were, as in the first hour of a project.
+    /// Returns the most recent figures; `nil` if there are none, as in a project's first hour.
     package func figures(
         of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> ProjectFigures? {

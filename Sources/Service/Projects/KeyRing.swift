@@ -23,10 +23,10 @@ package final class KeyRing: Sendable {
         }
     }
 
-    /// The digest that identifies a key.
+    /// Returns the digest that identifies a key.
     package func digest(of text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// The key with this digest. If it is not in memory, reads the database.
+    /// Returns the key with this digest. If it is not in memory, reads the database.
     package func find(_ digest: [UInt8]) throws(Fault) -> LiveKey? {
         try keys.find(at: machineClock()) { $0[digest] }
     }
@@ -34,7 +34,7 @@ package final class KeyRing: Sendable {
     /// How many times the ring has been read.
     package var edition: Int { keys.edition }
 
-    /// The key with this digest, if it is in memory, and the edition of the keys in memory.
+    /// Returns the key with this digest, if it is in memory, and the edition of the keys in memory.
     package func known(_ digest: [UInt8]) -> (key: LiveKey, edition: Int)? {
         keys.known { $0[digest] }.map { ($0.found, $0.edition) }
     }

@@ -37,7 +37,7 @@ package struct KeyLists: Sendable {
     let using: any KeyUsing
     let now: @Sendable () -> Instant
 
-    /// One key of the project, revoked or not.
+    /// Returns one key of the project, revoked or not.
     package func key(
         _ id: KeyID, of project: ProjectID
     ) throws(CommandError) -> (key: ListedKey, at: Instant) {
@@ -48,7 +48,7 @@ package struct KeyLists: Sendable {
         return (ListedKey(key: key, lastUsed: uses.filter { $0.key == id }.map(\.at).max()), now())
     }
 
-    /// Up to `limit` of all keys that the project ever had, after `last`.
+    /// Returns up to `limit` of all keys that the project ever had, after `last`.
     package func list(
         of project: ProjectID, after last: KeyID? = nil, limit: Int = .max
     ) throws(CommandError) -> KeyListAnswer {
@@ -79,7 +79,7 @@ extension NewKey {
 }
 
 extension Outcome {
-    /// A key of the project, which has just been changed.
+    /// Returns a key of the project that has just been changed.
     func key(_ id: KeyID) throws(CommandError) -> Key {
         guard let key = state.project?.key(id) else {
             throw .fault(.broken("changing a key returned no key"))

@@ -15,7 +15,6 @@ package struct Projects: Sendable {
     let credentials: any CredentialKeeper
     let secrets: Secrets
 
-    /// A request to create a project.
     package func creating(_ project: ProjectID, by sender: Sender) -> Wish<Void> {
         let cause = secrets.cause(of: sender, "create_project", [project.text])
         let command = Command.project(project, actor: sender.actor, cause: cause) {
@@ -25,12 +24,12 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// A text for a new key, for callers who store it before the key takes effect.
+    /// Returns a text for a new key, for callers who store it before the key takes effect.
     package func newKeyText(_ role: Role) -> String {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
 
-    /// A request for a new key, with this text if given. Only the key's digest is stored.
+    /// Returns a request for a new key, with this text if given. Only the key's digest is stored.
     package func creatingKey(
         _ role: Role, text: String? = nil, name: String, ending end: KeyEnd? = nil,
         only environment: Environment? = nil, of project: ProjectID, by sender: Sender
@@ -49,7 +48,7 @@ package struct Projects: Sendable {
         }
     }
 
-    /// A request to replace a key. The old key keeps working during the overlap.
+    /// Returns a request to replace a key. The old key keeps working during the overlap.
     package func rotatingKey(
         _ key: KeyID, overlap: KeyOverlap?, ending end: KeyEnd? = nil, of project: ProjectID,
         by sender: Sender
@@ -74,7 +73,6 @@ package struct Projects: Sendable {
         }
     }
 
-    /// A request to disable a key.
     package func revokingKey(
         _ key: KeyID, _ why: AdminReason? = nil, of project: ProjectID, by sender: Sender
     ) -> Wish<Key> {
@@ -90,7 +88,7 @@ package struct Projects: Sendable {
         }
     }
 
-    /// The key with that text, even if it has been revoked; `nil` if no key has it.
+    /// Returns the key with that text, even if it has been revoked; `nil` if no key has it.
     package func key(_ text: String, in project: ProjectState) -> Key? {
         let digest = digest(of: text)
         return project.keys.first { $0.created.digest == digest }
@@ -102,7 +100,7 @@ package struct Projects: Sendable {
 }
 
 extension EventLog {
-    /// The current state of the project. Throws if the project does not exist.
+    /// Returns the current state of the project. Throws if the project does not exist.
     package func existing(_ project: ProjectID) throws(CommandError) -> ProjectState {
         let found = try obtain(self.project(project))
         guard found.exists else { throw .refused(.projectUnknown(project)) }

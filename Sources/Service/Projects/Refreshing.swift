@@ -13,7 +13,7 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// Locked during a read of the list. Of two reads, the later one is kept.
+    /// The limits of reads. The lock is held during a read, so that of two reads the later one is kept.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -25,13 +25,13 @@ final class Refreshing<Kept: Sendable>: Sendable {
     /// How many times the list has been read.
     var edition: Int { reads.load(ordering: .acquiring) }
 
-    /// The entry, if it is in memory, and the list's edition.
+    /// Returns the entry, if it is in memory, and the list's edition.
     func known<Found: Sendable>(_ find: (Kept) -> Found?) -> (found: Found, edition: Int)? {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// The result of `find`. If there is none, the database is read. Callers who miss entries at
-    /// the same time wait for one read and share its fault.
+    /// Returns the result of `find`. If there is none, the database is read. Callers who miss entries at the same time
+    /// wait for one read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
@@ -61,7 +61,6 @@ final class Refreshing<Kept: Sendable>: Sendable {
         _ = try find(at: now) { _ -> Int? in nil }
     }
 
-    /// Reads the list.
     func reload() throws(Fault) { try reading.withLock { _ throws(Fault) in try keep() } }
 
     private func keep() throws(Fault) {

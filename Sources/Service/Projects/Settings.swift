@@ -21,7 +21,7 @@ extension Projects {
         )
     }
 
-    /// A request to change a project's settings. The answer contains the new settings.
+    /// Returns a request to change a project's settings. The answer contains the new settings.
     package func changing(
         _ change: SettingsChange, of project: ProjectID, by sender: Sender,
         allowingUnknown: Bool = false

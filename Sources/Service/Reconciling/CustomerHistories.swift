@@ -64,7 +64,7 @@ extension StoreRound {
         tellRest(left, after: round, of: app)
     }
 
-    /// The current round, or a new one if one was requested or none exists.
+    /// Returns the current round, or a new one if one was requested or none exists.
     private func round(of name: StoreApp) throws(CommandError) -> HistoryRound {
         let known = try obtain(port.books.historyRound(of: name))
         var round = known ?? HistoryRound(isSlow: true, wasWhole: false)
@@ -116,7 +116,7 @@ extension StoreRound {
             note(
                 "history_unread",
                 Remedy.requestHistories.after(
-                    "For \(left.missing) customers, something is known to be missing."),
+                    "The histories of \(left.missing) customers are known to have gaps."),
                 of: app.key.id.text)
         }
     }
@@ -185,8 +185,8 @@ extension StoreRound {
         if isNew { count { ($0.found, $0.mended) = ($0.found + 1, $0.mended + 1) } }
     }
 
-    /// The purchase in question, then the customer's other purchases in the app. Purchases made in
-    /// Xcode are left out, because stores do not know them.
+    /// Returns the purchase in question, then the customer's other purchases in the app. Purchases made in Xcode are
+    /// left out, because stores do not know them.
     private func purchases(
         _ question: HistoryQuestion, of app: App
     ) throws(Fault) -> [PurchaseID] {
@@ -220,7 +220,7 @@ extension HistoryCount {
     /// The typical duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// Roughly how long all requests will take within the store's limits, at one call each.
+    /// Returns roughly how long all requests will take within the store's limits, at one call each.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

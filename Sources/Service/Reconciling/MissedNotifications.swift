@@ -11,8 +11,8 @@ extension StoreRound {
     /// How far consecutive readings overlap, in milliseconds. A notification that the store sent
     /// late also appears late in its list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A safety margin in milliseconds. A store decides by its own clock, when the question
-    /// arrives, how far back a question may reach.
+    /// A safety margin in milliseconds. When a question arrives, the store decides by its own clock how far back the
+    /// question may reach.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -119,8 +119,8 @@ extension StoreRound {
         return answering
     }
 
-    /// Skips a period with too many pages in order to read later notifications. Throws after
-    /// several such periods in a row.
+    /// Skips a period with too many pages in order to read later notifications. Throws after several of these periods
+    /// in a row.
     private func passOverEndless(_ count: inout Int, of app: App) throws(StoreQuestionError) {
         count += 1
         let trouble = StoreTrouble.endlessPages(limit: StoreRound.pageLimit)
@@ -184,7 +184,7 @@ extension StoreRound {
         /// Notifications known from the previous window, which may overlap this one, and from
         /// longer windows that were split.
         let known: Set<String>
-        /// Whether this window is read first. The store may keep less than was requested.
+        /// Whether this is the first window to be read. It may reach back further than the store's list.
         let isFirst: Bool
         var seen = Set<String>()
         var pages = 0
@@ -196,7 +196,7 @@ extension StoreRound {
         var answering: Environment?
         var end = End.reached
 
-        /// How far the window has been read.
+        /// Why the reading of a window ended.
         enum End { case reached, tooManyPages, outOfCalls }
     }
 

@@ -1,6 +1,6 @@
 import Core
 
-/// Asks stores about subscriptions with overdue news, one at a time.
+/// Asks stores about subscriptions that are overdue for an update, one at a time.
 extension StoreRound {
     private static let page = 200
     /// The maximum number of purchases that a rehearsal remembers. With more purchases, it may
@@ -93,7 +93,7 @@ extension StoreRound {
         }
     }
 
-    /// The remembered purchases without a customer that a run would ask about.
+    /// Returns the remembered purchases without a customer that a run would ask about.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
@@ -106,8 +106,8 @@ extension StoreRound {
         var app: StoreApp { place.app }
     }
 
-    /// The purchases of a customer; empty if the customer's events are unreadable. An unreadable
-    /// customer is recorded as an error, and the store is still asked about the others.
+    /// Returns the purchases of a customer; empty if the customer's events are unreadable. An unreadable customer is
+    /// recorded as an error, and the store is still asked about the others.
     private func readablePurchases(
         of stream: Stream, at now: Instant
     ) throws(CommandError) -> [Asked] {
@@ -215,7 +215,7 @@ extension StoreRound {
             port.books.keep(HistoryMark(since: toldAt, restsUntil: until), of: asked.place))
     }
 
-    /// The status of the customer's subscriptions, which must include this one.
+    /// Returns the status of the customer's subscriptions, which must include this one.
     private func standing(
         _ asked: Asked, _ app: App, at now: Instant
     ) throws(StoreQuestionError) -> [ProvenPiece] {
@@ -254,8 +254,8 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// The changes in the customer's history since it was last read. If it was never read, the
-    /// purchases since the newest known period.
+    /// Returns the changes in the customer's history since it was last read. If it was never read, the purchases since
+    /// the newest known period.
     private func history(
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
@@ -287,8 +287,8 @@ extension StoreRound {
 }
 
 extension Facts {
-    /// Whether the facts are about the purchase, under any of its names. Readings may show that a
-    /// purchase has several names.
+    /// Returns whether the facts are about the purchase, under any of its names. Readings may show that a purchase has
+    /// several names.
     fileprivate func tells(of purchase: Purchase) -> Bool {
         transactions.contains { purchase.isSame(as: $0) }
     }
@@ -315,8 +315,8 @@ extension HistoryMark {
 extension Purchase {
     fileprivate func isDue(at now: Instant) -> Bool { inquiryAt.map { $0 <= now } ?? false }
 
-    /// Whether the newest period in the answer starts after the newest known period ends. Other
-    /// periods may then lie between them.
+    /// Returns whether the newest period in the answer starts after the newest known period ends. Other periods may
+    /// then lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
         // A reading includes all periods.
         if isRead { return false }

@@ -99,7 +99,7 @@ package struct ProjectSteps: ReconcileSteps {
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
             }
         }
-        // Tokens come first, because they need no look at each waiting purchase.
+        // Tokens come first, because this step does not read every waiting purchase.
         var report = try mend(found, by: commands, at: pace)
         found = StepCounts()
         commands = []

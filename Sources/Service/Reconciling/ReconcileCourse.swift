@@ -20,7 +20,7 @@ struct ReconcileCourse {
         var shards: [Shard] = []
     }
 
-    /// The state in which this run started a step. Earlier work took none of this run's time.
+    /// A step's state when this run started it, so that earlier work does not count towards the run's speed.
     private struct Begun {
         let step: ReconcileStep
         let at: Int64

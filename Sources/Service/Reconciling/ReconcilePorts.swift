@@ -29,9 +29,9 @@ package protocol ReconcileRights {
 
 /// The right to reconcile, which only one run per database can have at a time.
 package protocol ReconcileRight {
-    /// Whether the run still has the right, as far as is known.
+    /// Whether the run still has the right, as far as this instance knows.
     var isHeld: Bool { get }
-    /// The lease behind the right. If another run takes the lease over, this run writes nothing more.
+    /// The lease that grants the right. If another run takes over the lease, this run writes nothing more.
     var lease: Lease { get }
     func giveBack()
 }
@@ -60,21 +60,20 @@ package protocol RunNotes {
 
 /// The remaining work, according to the rows.
 package protocol LeftWork: Sendable {
-    /// Customers in a shard who have expired orders, and the number of such orders.
+    /// Returns customers in a shard who have expired orders, and the number of such orders.
     func staleOrders(
         of project: ProjectID, in shard: Shard, at now: Instant
     ) throws(Fault) -> [(stream: Stream, count: Int64)]
-    /// The counts of a project's queued evidence. Items with many tries count as findings.
+    /// Returns the counts of a project's queued evidence. Items with many tries count as findings.
     func intakeCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// The counts of a project's unclaimed purchases. Purchases whose token belongs to a customer
-    /// count as findings.
+    /// Returns the counts of a project's unclaimed purchases. Purchases whose token belongs to a customer count as
+    /// findings.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Tokens that belong to a customer although purchases still wait under them.
+    /// Returns tokens that belong to a customer although purchases still wait under them.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
-    /// Unclaimed purchases that continue a purchase held by a customer, each with the fact that
-    /// shows this.
+    /// Returns unclaimed purchases that continue a purchase held by a customer, each with the fact that shows this.
     func continuing(of project: ProjectID) throws(Fault) -> [(stream: Stream, facts: Facts)]
 }
 
@@ -93,15 +92,14 @@ package protocol DriftFinder {
 
 /// Records how far the stores' data has been read.
 package protocol StoreBooks: Sendable {
-    /// Customers of a project and of these apps whose subscriptions are due for an inquiry, most
-    /// overdue first.
+    /// Returns customers of a project and of these apps whose subscriptions are due for an inquiry, most overdue first.
     func dueInquiries(
         of project: ProjectID, _ apps: [AppID], by instant: Instant, after last: DueInquiry?,
         limit: Int
     ) throws(Fault) -> [DueInquiry]
     func historyMark(of purchase: StorePurchase) throws(Fault) -> HistoryMark?
     func keep(_ mark: HistoryMark, of purchase: StorePurchase) throws(Fault)
-    /// The instant up to which all of the store's notifications to an app's server have been read.
+    /// Returns the instant up to which all of the store's notifications to an app's server have been read.
     func notificationMark(
         of app: StoreApp, in environment: Environment
     ) throws(Fault) -> Instant?
@@ -119,9 +117,9 @@ package protocol HistoryQuestions: Sendable {
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    /// The number of questions, or the number after filling.
+    /// Returns the number of questions. With `asFilled`, returns the number after filling.
     func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
-    /// The questions about an app's customers, newest first.
+    /// Returns the questions about an app's customers, newest first.
     func historyQuestions(
         of app: StoreApp, after last: HistoryQuestion?, limit: Int
     ) throws(Fault) -> [HistoryQuestion]

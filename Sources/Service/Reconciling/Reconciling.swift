@@ -137,14 +137,13 @@ extension Reconciliations {
     /// The age in milliseconds from which results are checked again.
     private static let longestPause: Int64 = 6 * 3_600_000
 
-    /// All remembered reconciliations of the project, newest first.
+    /// Returns all remembered reconciliations of the project, newest first.
     package func all(
         of project: ProjectID
     ) throws(CommandError) -> [Reconciliation] {
         try ledger.existing(project).reconciliations.reversed()
     }
 
-    /// One of the project's reconciliations.
     package func one(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Reconciliation {
@@ -154,7 +153,7 @@ extension Reconciliations {
         return found
     }
 
-    /// Whether data may have changed since the run's checks. A requested run is resumed whatever its age.
+    /// Returns whether data may have changed since the run's checks. A requested run is resumed regardless of its age.
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
@@ -162,7 +161,7 @@ extension Reconciliations {
         return try one(id, of: project).startedAt <= since
     }
 
-    /// The requested run, or else an interrupted run with the same plan, or else a new run.
+    /// Returns the requested run, or else an interrupted run with the same plan, or else a new run.
     fileprivate func start(
         _ wish: ReconcileWish, by sender: Sender
     ) throws(CommandError) -> ReconciliationID {

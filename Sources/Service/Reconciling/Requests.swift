@@ -17,13 +17,13 @@ package struct Reconciliations: Sendable {
 }
 
 extension Reconciliations {
-    /// A request to reconcile the project as soon as a service is free. Refused while another run
-    /// of the project waits or is in progress.
+    /// Returns a request to reconcile the project as soon as a service is free. The request is refused while another
+    /// run of the project waits or is in progress.
     package func requesting(
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // Read first, because a repetition gets the same answer even while another run is in progress.
+            // This is read first, because a repetition gets the same answer even while another run is in progress.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

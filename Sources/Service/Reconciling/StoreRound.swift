@@ -7,7 +7,7 @@ final class StoreRound {
     private static let pauses: [Int64] = [1000, 2000, 4000, 8000, 16_000]
     /// The longest pause that a store may ask for, in milliseconds. A longer one ends the step for the app.
     private static let longestPause: Int64 = 120_000
-    /// After this many consecutive questions without an answer, an app's store rests until the next run.
+    /// After this many consecutive questions without an answer, the run asks an app's store no more questions.
     static let patience = 3
     /// How often a pause checks whether the run is still wanted, in milliseconds.
     private static let slice: Int64 = 1000
@@ -28,8 +28,8 @@ final class StoreRound {
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// The environments that have answered in this run. One failure does not make a key or
-    /// certificate bad that has just worked.
+    /// The environments that have answered in this run. A key or certificate that has just worked is not considered bad
+    /// after one failure.
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app have failed since the store last answered.
     private var unanswered: [AppKey: Int] = [:]
@@ -60,7 +60,6 @@ final class StoreRound {
         self.isWanted = isWanted
     }
 
-    /// Performs one of the steps.
     func reconcile(
         _ step: ReconcileStep, told: @escaping (StepCounts, WorkAhead?) -> Void
     ) throws(Fault) -> PartReport {
@@ -140,7 +139,7 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// Records that questions are left. The step is then not done, even if everything else is sound.
+    /// Records that questions remain. The step is then incomplete, even if everything else is sound.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up",
@@ -157,7 +156,7 @@ final class StoreRound {
         told(report.counts, ahead)
     }
 
-    /// The apps whose store can be asked with an API key. All others are reported as skipped.
+    /// Returns the apps whose store can be asked with an API key. All others are reported as skipped.
     private func askableApps(in step: ReconcileStep) throws(CommandError) -> [App] {
         let statuses = try obtain(intake.credentials.statuses(of: project))
         return try intake.ledger.existing(project).apps.filter { app in
@@ -179,8 +178,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks the store. Waits if the store asks for a pause, if it fails temporarily, or if
-    /// something else answers in its place.
+    /// Asks the store. Waits if the store asks for a pause, if it fails temporarily, or if another server answers in
+    /// its place.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
@@ -219,7 +218,7 @@ extension StoreRound {
         }
     }
 
-    /// Whether the store may still answer other questions about this app.
+    /// Returns whether the store may still answer other questions about this app.
     func mayGoOn(after trouble: StoreTrouble, of app: App) -> Bool {
         switch trouble {
         // A store that cannot answer a question about one purchase may still answer others.
@@ -229,8 +228,8 @@ extension StoreRound {
         }
     }
 
-    /// Asks again if an answer cannot be verified, because it may have been garbled on the way. That a
-    /// store does not know a purchase has consequences only after it has said so three times.
+    /// Asks again if an answer cannot be verified, because it may have been garbled on the way. Accepts that a store
+    /// does not know a purchase only after the store has said so three times.
     func believing<Answer>(
         _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {

@@ -7,11 +7,11 @@ package protocol CredentialKeeper: Sendable {
         _ app: StoreApp, _ change: CredentialsChange, at write: CredentialsWrite, by actor: Actor,
         now: Instant
     ) throws(CommandError) -> CredentialsStatus
-    /// A digest that distinguishes changes without revealing their secrets.
+    /// Returns a digest that distinguishes changes without revealing their secrets.
     func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8]
     /// Deletes an app's credentials if they were written before the given version of its project's
     /// stream.
     func forget(_ app: StoreApp, before version: Int64) throws(Fault)
-    /// The parts of a project's credentials that may be shown, by app.
+    /// Returns the parts of a project's credentials that may be shown, by app.
     func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus]
 }

@@ -5,7 +5,7 @@ import Wording
 /// The answer of an app's store to a question about an order number.
 package struct StoreTold: Sendable {
     package enum Outcome: Sendable {
-        /// The store knows the number. These are the results of recording its answer's transactions.
+        /// The store knows the number. The results come from recording the transactions in its answer.
         case known(Environment, [IntakeResult])
         case unknown(Environment)
         /// The store was not asked, or did not answer.
@@ -19,7 +19,7 @@ package struct StoreTold: Sendable {
 package final class OrderNumbers: Sendable {
     /// The maximum number of concurrent searches. Each occupies a worker while it waits for a store.
     private static let limit = 2
-    /// How many milliseconds the questions to the apps' stores may take, one after another.
+    /// The time limit, in milliseconds, for asking the stores of all apps one after another.
     private static let patience: Int64 = 25_000
 
     private let submissions: Submissions
@@ -31,8 +31,8 @@ package final class OrderNumbers: Sendable {
         self.finds = finds
     }
 
-    /// The matches from each app's store, followed by the matches in the database. Without an environment,
-    /// the search covers both environments in the database, and the store's environment with order numbers.
+    /// Returns the matches from each app's store, followed by the matches in the database. Without an environment, the
+    /// search covers both environments in the database and, in the store, the environment with order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {

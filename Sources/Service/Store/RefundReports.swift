@@ -33,10 +33,11 @@ package struct RefundReportNews: Sendable {
 package final class RefundReports: Sendable {
     /// How long answers still mention expired requests, in milliseconds.
     private static let memory: Int64 = 7 * 86_400_000
-    /// How long an app rests after its store caused trouble. Requests can wait for twelve hours.
+    /// How long reports for an app pause after its store caused trouble, in milliseconds. Requests can wait for twelve
+    /// hours.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
-    /// Longer than a call to the store takes, including its retries.
+    /// The lease lasts longer than a call to the store, including retries.
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
@@ -120,7 +121,7 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// The name of the lease for reports on an app's refunds. It stays short even if the app's names are long.
+    /// Returns the name of the lease for reports on an app's refunds. It stays short even if the app's names are long.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -130,7 +131,7 @@ package final class RefundReports: Sendable {
         intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Whether the app may be tried again, or the deadline has passed.
+    /// Returns whether the app may be tried again, or the deadline has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
@@ -163,7 +164,7 @@ package final class RefundReports: Sendable {
         return .reported
     }
 
-    /// Lets the app rest for a while, and reports the trouble if it differs from the last reported trouble.
+    /// Pauses the reports for an app, and reports the trouble if it differs from the last reported trouble.
     private func rest(_ app: StoreApp, after trouble: StoreTrouble) -> RefundReportNews.Outcome? {
         var pause = RefundReports.pause
         if case .limited(let until) = trouble {

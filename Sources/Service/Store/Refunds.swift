@@ -25,8 +25,8 @@ package struct RefundRequestsAnswer: Hashable, Sendable {
 
 /// The customers whose evidence names one store account.
 package struct AccountAnswer: Hashable, Sendable {
-    /// The maximum number of customers listed. An account usually has one or two customers. Far
-    /// more cannot all belong to its owner.
+    /// The maximum number of customers listed. An account usually has one or two customers, and a much larger number
+    /// cannot belong to one owner.
     package static let limit = 100
 
     package let account: AppTransactionID
@@ -41,7 +41,7 @@ package struct Refunds: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// The refund requests of up to `limit` customers, with the most urgent customers first.
+    /// Returns the refund requests of up to `limit` customers, with the most urgent customers first.
     package func requests(
         of project: ProjectID, in environment: Environment, after last: RefundPlace?, limit: Int
     ) throws(CommandError) -> RefundRequestsAnswer {
@@ -67,7 +67,7 @@ package struct Refunds: Sendable {
             unread: unread, next: places.count > limit ? places[limit - 1] : nil)
     }
 
-    /// The customers whose evidence names the given store account.
+    /// Returns the customers whose evidence names the given store account.
     package func holders(
         of account: AppTransactionID, of project: ProjectID, in environment: Environment
     ) throws(CommandError) -> AccountAnswer {

@@ -3,20 +3,20 @@ package import Threading
 
 /// Distinguishes a store's genuine evidence from other data.
 package protocol EvidenceProver: Sendable {
-    /// What the evidence states, once it is verified to come from the store and to concern one of
-    /// the apps. Verifying previously accepted bytes takes only a lookup.
+    /// Returns what the evidence states, once it is verified to come from the store and to concern one of the apps.
+    /// Verifying previously accepted bytes takes only a lookup.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// What evidence states that was accepted because the store confirmed these bytes.
+    /// Returns the statements of evidence that was accepted because the store confirmed these bytes.
     func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence
-    /// The evidence without its wrapping for transport.
+    /// Returns the evidence without its transport wrapping.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence
-    /// What the evidence says about itself, verified or not. It shows which store to ask.
+    /// Returns what the evidence says about itself, verified or not. The heading shows which store to ask.
     func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading
-    /// What is known about the signer, which shows how costly verification will be.
+    /// Returns what is known about the signer, which shows how costly verification will be.
     func standing(ofSigner raw: RawEvidence) -> SignerStanding
 }
 
@@ -28,7 +28,8 @@ package protocol StoreClient: Sendable {
     /// Obtains the store's verdict on evidence that only the store can judge. It answers, or gives
     /// up, within this many milliseconds. Without a limit, it does so well before a lease ends.
     func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
-    /// One page of the store's answer. Without an environment, the environment that knows the transaction answers.
+    /// Returns one page of the store's answer. Without an environment, the environment that knows the transaction
+    /// answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer
@@ -60,12 +61,12 @@ extension Intake {
         stores.values.sorted { $0.profile.store.rawValue < $1.profile.store.rawValue }
     }
 
-    /// The refusal of evidence for an app that the project does not have.
+    /// Returns the refusal of evidence for an app that the project does not have.
     func foreign(_ app: AppID, of store: Store) -> RefusedEvidence {
         stores[store]?.profile.foreign(app) ?? .ofUnknownStore
     }
 
-    /// The kind with that name; `nil` if this release does not know such a kind.
+    /// Returns the kind with that name; `nil` if this release does not know such a kind.
     func kind(named word: String) -> EvidenceKind? {
         stores.values.lazy.flatMap(\.profile.kinds).first { $0.word == word }
     }
@@ -75,14 +76,14 @@ extension Intake {
         return adapter.prover
     }
 
-    /// What the evidence states, once it is verified to come from a store and to concern one of the apps.
+    /// Returns what the evidence states, once it is verified to come from a store and to concern one of the apps.
     func prove(
         _ raw: RawEvidence, for apps: [TrustedApp]
     ) throws(RefusedEvidence) -> ProvenEvidence {
         try timely(prover(of: raw.kind).prove(raw, for: apps, now: evidenceClock))
     }
 
-    /// What evidence states if the store vouches for it.
+    /// Returns what the evidence states if the store vouches for it.
     package func read(
         vouchedFor raw: RawEvidence, for app: TrustedApp
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -96,17 +97,17 @@ extension Intake {
         throw .productionOnTestClock
     }
 
-    /// The evidence without its wrapping for transport.
+    /// Returns the evidence without its transport wrapping.
     func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try prover(of: raw.kind).bare(raw)
     }
 
-    /// What the evidence says about itself, verified or not.
+    /// Returns what the evidence says about itself, verified or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try prover(of: raw.kind).heading(of: raw)
     }
 
-    /// What is known about the evidence's signer, which shows how costly verification will be.
+    /// Returns what is known about the evidence's signer, which shows how costly verification will be.
     func standing(of raw: RawEvidence) -> SignerStanding {
         stores[raw.kind.store]?.prover.standing(ofSigner: raw) ?? .missing
     }
@@ -121,13 +122,13 @@ extension Intake {
         return client.judging(inquiry, within: milliseconds).map { timely($0) }
     }
 
-    /// The verdict, which becomes a refusal for production evidence under a test clock.
+    /// Returns the verdict. Turns it into a refusal for production evidence under a test clock.
     private func timely(_ verdict: StoreVerdict) -> StoreVerdict {
         let isOfProduction = verdict.belief?.contains { $0.environment == .production } ?? false
         return isOfProduction && !takesProduction ? .refused(.productionOnTestClock) : verdict
     }
 
-    /// One page of the store's answer.
+    /// Returns one page of the store's answer.
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {

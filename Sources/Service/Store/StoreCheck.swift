@@ -31,8 +31,8 @@ package struct StoreCheck: Sendable {
         package let detail: String
     }
 
-    /// The pauses double from the shortest to the longest one, because stores answer only a few
-    /// such questions per hour.
+    /// The pauses double from the shortest to the longest one, because stores answer only a few of these questions per
+    /// hour.
     private static let pauses: ClosedRange<Int64> = 3000...12_000
 
     private let intake: Intake
@@ -43,7 +43,7 @@ package struct StoreCheck: Sendable {
         self.pause = pause
     }
 
-    /// The result of each step, including steps that were not reached.
+    /// Returns the result of each step, including steps that were not reached.
     package func run(
         _ key: AppKey, of project: ProjectID, in environment: Environment, waiting seconds: Int
     ) throws(CommandError) -> [Result] {
@@ -93,7 +93,7 @@ package struct StoreCheck: Sendable {
         return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
-    /// The results of the steps that the first call's trouble affects.
+    /// Returns the results of the steps that the first call's trouble affects.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
@@ -145,7 +145,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// What the store's delivery attempts show about the remaining steps; `nil` without an attempt.
+    /// Returns what the store's delivery attempts show about the remaining steps; `nil` without an attempt.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -163,7 +163,8 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// The test notification and the attempts to deliver it. A notification that the store does not know yet has none.
+    /// Returns the test notification and the attempts to deliver it. A notification that the store does not know yet
+    /// has none.
     private func testResult(
         _ token: String, _ name: StoreApp, _ environment: Environment
     ) throws(StoreTrouble) -> (RawEvidence?, [SendAttempt]) {
@@ -189,7 +190,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension [StoreCheck.Step] {
-    /// The results, extended by the steps that were not reached.
+    /// Returns the results, extended by the steps that were not reached.
     fileprivate func completed(_ results: [StoreCheck.Result]) -> [StoreCheck.Result] {
         let reached = Set(results.map(\.step))
         return results

@@ -118,7 +118,7 @@ package struct StoreQuestions {
         }
     }
 
-    /// Throws if the answer is about something else.
+    /// Throws unless the answer is about the subject of the question.
     func requireSubject(
         of call: StoreCall, in pieces: [ProvenPiece], _ answer: StoreAnswer, _ app: App,
         of project: ProjectID
@@ -140,8 +140,8 @@ package struct StoreQuestions {
         if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
     }
 
-    /// Whether the transactions belong to the customer who made the given transaction, even if that
-    /// transaction is not among them.
+    /// Returns whether the transactions belong to the customer who made the given transaction, even if that transaction
+    /// is not among them.
     private func isSameCustomer(
         _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
         _ project: ProjectID
@@ -243,7 +243,7 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Whether one of the transactions has that id, or the store account with that id made it.
+    /// Returns whether one of the transactions has that id, or the store account with that id made it.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text

@@ -17,7 +17,7 @@ package final class RefusedCalls: Sendable {
         now = ports.now
     }
 
-    /// Whether refused calls of this key are recorded.
+    /// Returns whether refused calls of this key are recorded.
     package func keeps(_ key: LiveKey) -> Bool { key.role.isOfPeople }
 
     /// Records a refusal. `details` adds what the call was about.

@@ -52,7 +52,7 @@ package struct Trails: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Up to `limit` matching entries. A page may have fewer entries or none, even if another page follows.
+    /// Returns up to `limit` matching entries. A page may have fewer entries or none, even if another page follows.
     package func list(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int
     ) throws(CommandError) -> TrailAnswer {

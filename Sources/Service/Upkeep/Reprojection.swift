@@ -3,8 +3,8 @@ package import Core
 /// Brings customers up to date with a new catalog: rewrites their rows, publishes the access that the catalog gave or
 /// removed, and credits purchases that waited for one of its products.
 ///
-/// If a run ends early or fails, the next one continues. A fault in one customer, shard or project does not keep the
-/// others from being projected.
+/// If a run ends early or fails, the next one continues. A fault in one customer, shard or project does not affect the
+/// others.
 package struct Reprojection: Sendable {
     private static let page = 500
 
@@ -16,8 +16,8 @@ package struct Reprojection: Sendable {
         self.secrets = secrets
     }
 
-    /// Projects the customers of every project whose catalog has changed since the last projection.
-    /// Returns the number of customers.
+    /// Updates the customers of every project whose catalog has changed since the last projection. Returns the number
+    /// of customers.
     package func project(
         while goesOn: () -> Bool = { true }, faulted: (ProjectID, Fault) -> Void,
         progress: (_ customers: Int) -> Void = { _ in }
@@ -55,8 +55,7 @@ package struct Reprojection: Sendable {
     private func project(
         _ outdated: OutdatedProject, in shard: Shard, each: (Result<Outcome, Fault>) -> Void
     ) throws(Fault) {
-        // The cause is unique each time, because a customer whose rows fall behind the catalog
-        // again must be projected again.
+        // The cause is unique each time, because a customer whose rows become outdated again must be projected again.
         let text = "catalog:\(outdated.catalogVersion)/\(secrets.randomText(bytes: 10))"
         let cause = Cause(text: text, digest: secrets.digest(Array(text.utf8)))
         var last: Stream?

@@ -8,15 +8,16 @@ package protocol UpkeepPort: Sendable {
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
-    /// The next due instant of each shard with due work.
+    /// Returns the next due instant of each shard with due work.
     func dueShards() throws(Fault) -> [(shard: Shard, at: Instant)]
-    /// The customers with due work in a shard, or in one project's part of it, most overdue first.
+    /// Returns the customers with due work in a shard, or in one project's part of it, most overdue first.
     func dueCustomers(
         in shard: Shard, of project: ProjectID?, at now: Instant, after last: DueCustomer?,
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// The shard's customers whose rows follow an older catalog. After the first page, no further customers are added.
+    /// Returns the shard's customers whose rows follow an older catalog. After the first page, no further customers are
+    /// added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]

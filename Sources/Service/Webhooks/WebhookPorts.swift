@@ -16,7 +16,7 @@ package protocol WebhookKeeper: Sendable {
         overlap: Int64, now: Instant
     ) throws(CommandError) -> WebhookKeys?
     func forget(_ name: WebhookName) throws(Fault)
-    /// A digest that distinguishes headers without revealing their values.
+    /// Returns a digest that distinguishes headers without revealing their values.
     func digest(of headers: [WebhookHeader]) throws(CommandError) -> [UInt8]
 }
 
@@ -34,13 +34,13 @@ package protocol WebhookRecords: Sendable {
     func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]?
-    /// The most recent replays, newest first.
+    /// Returns the most recent replays, newest first.
     func recentReplays(of name: WebhookName, limit: Int) throws(Fault) -> [WebhookReplay]
 }
 
 /// Provides the messages that are sent to webhooks.
 package protocol WebhookSource: Sendable {
-    /// The place where a webhook starts, as a cursor of the feed.
+    /// Returns the place where a webhook starts, as a cursor of the feed.
     func cursor(of project: ProjectID, at start: WebhookStart) throws(CommandError) -> String
     /// Throws unless the event is in the feed.
     func require(

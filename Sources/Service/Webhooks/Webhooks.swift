@@ -238,7 +238,6 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// The result of setting a webhook.
     private struct SetWebhook: Sendable {
         let name: WebhookName
         let webhook: Webhook
