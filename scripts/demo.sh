@@ -16,7 +16,7 @@ demo_stop() {
     rm -rf "$demo"
 }
 
-# Waits until a line of a file says that a program serves: demo_await FILE PATTERN PROCESS NAME
+# Waits until a line of a file says that a program is serving: demo_await FILE PATTERN PROCESS NAME
 demo_await() {
     for attempt in $(seq 600); do
         if grep -q "$2" "$1"; then return; fi
@@ -58,7 +58,7 @@ demo_answers() {
                     access = (substr(rest, 1, 4) == "true") ? "may use" : "may not use"
                     state = substr(rest, index(rest, "\"state\":\"") + 9); sub(/".*/, "", state)
                     end = ""
-                    # Each renewal moves the end; null means no end.
+                    # Each renewal changes the end. Null means no end.
                     if (access == "may use" && match(rest, /"until":("[^"]*"|null)/)) {
                         day = substr(rest, RSTART + 9, 10)
                         time = substr(rest, RSTART + 20, 8)
@@ -72,14 +72,14 @@ demo_answers() {
 }
 
 demo_start() {
-    # A temporary folder leaves the real data folder unchanged.
+    # The demo uses a temporary folder instead of the real data folder.
     demo=$(mktemp -d "${TMPDIR:-/tmp}/deed-demo.XXXXXX")
     trap demo_stop EXIT
     trap 'say "stopping"; exit 0' INT TERM HUP
     # If root starts the demo, the database runs as another user.
     chmod 711 "$demo"
     export DEED_DATA_DIR=$demo/deed DEED_LISTEN=$listen
-    # Settings in the environment belong to another Deed.
+    # Ignores variables that are meant for another Deed.
     local name
     for name in "${!DEED_@}"; do
         case $name in
@@ -115,7 +115,7 @@ demo_start() {
     fi
 }
 
-# Registers each customer's account token, which every purchase carries, and starts the customers' lives.
+# Registers each customer's account token, which every purchase contains, and starts the customers' lives.
 demo_live() {
     local number=0 customer
     for customer in "${demo_customers[@]}"; do
@@ -129,7 +129,7 @@ demo_live() {
     "$practice" lives run "$root/docs/examples/practice/demo-google.json" --no-jump >/dev/null
 }
 
-# Does what apps in Google Play do at each start: submits the purchases that they have.
+# Acts like apps in Google Play at each start: submits all purchases.
 demo_hand_in() {
     local customer tokens
     for customer in "${demo_players[@]}"; do

@@ -6,7 +6,7 @@ Parts are sorted by `order`, then by name; one part of each `tag` has its `descr
 - The name of a call is "GET /v1/…". Its `kind` is one of `kinds` in shared.json, which supplies everything
   that the call itself does not state. The kind's parameters come after the call's. Each status is separate:
   null removes the kind's answer.
-- A parameter or an answer that is a word means the one of that name, in any part.
+- A parameter or an answer that is a word refers to the one with that name, in any part.
 - `"body": "NewGrant"` is a required body of that schema.
 - A written-out answer also has the members of `answers` in shared.json: `problem` if it has `x-codes`,
   otherwise `success`. Its own `headers`, by name, replace `...`. `schema` is the schema of its JSON.
@@ -27,7 +27,7 @@ COMPONENTS = ["parameters", "headers", "responses", "schemas"]
 PART = ["order", "tag", "description", "calls", "webhooks", *COMPONENTS]
 SHARED = ["openapi", "info", "servers", "securitySchemes", "kinds", "answers", *COMPONENTS]
 KIND = ["about", "x-body-limit", "security", "parameters", "responses"]
-# The members, in the order of the description.
+# The members in the order in which the description lists them.
 CALL = ["operationId", "tags", "summary", "description", "x-body-limit", "security", "x-roles", "parameters",
         "requestBody", "responses"]
 ANSWER = ["description", "x-codes", "headers", "content", "links", "x-evidence-codes"]
@@ -53,7 +53,7 @@ def read(path):
 
 
 def check(where, value, allowed, needed=()):
-    """An object has no other members than these, and all that are needed."""
+    """Refuses an object with other members than these, or without a required member."""
     if not isinstance(value, dict):
         raise Wrong(f"{where}: this has to be an object.")
     for name in value:
@@ -100,7 +100,7 @@ class Document:
         return {"$ref": f"#/components/{group}/{name}"}
 
     def refs(self, where, value):
-        """The same with the full address of each named schema."""
+        """Returns the value with the full address of each named schema."""
         if isinstance(value, list):
             return [self.refs(where, one) for one in value]
         if not isinstance(value, dict):
@@ -136,7 +136,7 @@ class Document:
         return paths
 
     def webhooks(self):
-        """The requests that Deed itself sends, written out in full."""
+        """Returns the requests that Deed itself sends, in full."""
         return {name: self.refs(f"{file}: {name}", value)
                 for file, part in self.parts for name, value in part.get("webhooks", {}).items()}
 
@@ -199,7 +199,7 @@ class Document:
         return {group: {name: whole(group, name, value) for name, value in self.named[group].items()} for group in COMPONENTS}
 
     def expect_use(self):
-        """Every part of `components` is one that a call leads to."""
+        """Refuses a part of `components` that no call uses."""
         used, rest = set(), [self.document["paths"], self.document["webhooks"]]
         while rest:
             value = rest.pop()
@@ -215,7 +215,7 @@ class Document:
                     raise Wrong(f"{self.files[f'{group[:-1]} {name}']}: no call uses the {group[:-1]} {name}.")
 
 
-# Objects that have a line for each member if they do not fit on one line. `*` is any other name.
+# Objects with one line per member if they do not fit on one line. `*` stands for any other name.
 OPEN = {"info": {}, "tags": {}, "paths": {"*": {"*": {"responses": {}}}},
         "components": {"schemas": {"*": {"properties": {}}}, "*": {}}}
 WIDTH = 160
@@ -236,5 +236,5 @@ def lay_out(value, open_members=OPEN, indent=0, used=0):
 
 
 def join(folder=FOLDER / "parts"):
-    """The text of openapi.json."""
+    """Returns the text of openapi.json."""
     return lay_out(Document(folder).document) + "\n"

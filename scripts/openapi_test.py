@@ -3,7 +3,7 @@
 
 usage: scripts/openapi_test.py
 
-DocumentTests runs it, too.
+DocumentTests also runs it.
 """
 import copy
 import json
@@ -51,7 +51,7 @@ def join(**parts):
 
 
 def changed(part, *path, to):
-    """The part with another value at the end of the path."""
+    """Returns the part with a different value at the end of the path."""
     part = copy.deepcopy(part)
     inner = part
     for name in path[:-1]:

@@ -5,7 +5,7 @@
 say() { printf '%s\n' "== $*" >&2; }
 fail() { printf '%s\n' "error: $*" >&2; exit 1; }
 
-# The script's processes that must end with it.
+# Processes of the script that must end with it.
 owned_processes=()
 
 # Makes $scratch. When the script ends, it removes $scratch and stops everything that runs there.
@@ -30,7 +30,8 @@ finish() {
     exit "$status"
 }
 
-# Sets $postgres_programs to the folder of the newest server on this machine, and $as_postgres to the command that runs it.
+# Sets $postgres_programs to the folder of the newest server on this machine, and $as_postgres to the command for
+# running it as its user.
 find_postgres() {
     postgres_programs=
     for folder in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) "$(pg_config --bindir 2>/dev/null || true)"; do
@@ -42,8 +43,8 @@ find_postgres() {
     if [ "$(id -u)" -eq 0 ]; then as_postgres=(setpriv --reuid=postgres --regid=postgres --init-groups); fi
 }
 
-# Starts the server in $scratch, with more settings as arguments. The database NAME is then at
-# "$(database_url NAME)". Only its owner and root can enter the folder of the socket.
+# Starts the server in $scratch, with the arguments as additional settings. The database NAME is then at
+# "$(database_url NAME)". Only the server's user and root can enter the socket's folder.
 start_postgres() {
     say "starting PostgreSQL from $postgres_programs"
     if [ "$(id -u)" -eq 0 ]; then chown postgres "$scratch"; fi

@@ -16,14 +16,14 @@ LIKE = re.compile(r"like `(\w+)`")
 
 
 class Wrong(Exception):
-    """A fault in a file, as a sentence that begins with its place."""
+    """A mistake in a file, as a sentence that begins with its place."""
 
 
 class Page:
     def __init__(self, folder, name):
         self.folder = folder
         self.name = name
-        # The rows of each section: lists of cells.
+        # The rows of each section, as lists of cells.
         self.sections = {}
         self.likes = []
 
@@ -92,5 +92,5 @@ class Page:
 
 
 def pages(root=ROOT):
-    """The text of each page, by its path."""
+    """Returns the text of each page, by path."""
     return {f"{name}.md": Page(root / name, name).make() for name in PAGES}

@@ -3,7 +3,7 @@
 
 usage: scripts/rows_test.py
 
-DocumentTests runs it, too.
+DocumentTests also runs it.
 """
 import pathlib
 import sys

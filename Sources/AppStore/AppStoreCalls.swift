@@ -2,14 +2,13 @@ package import Core
 
 // The properties of calls to the App Store's API.
 extension StoreCall {
-    /// The budget for calls of this kind, which all instances share.
+    /// Returns the budget for calls of this kind, which all instances share.
     package func budget(in environment: Environment) -> StoreBudget {
         let (name, perSecond) = allowance
         return StoreBudget(name, perSecond: perSecond, in: environment)
     }
 
-    /// The name of the call's budget, and the number of such calls per second that the store allows
-    /// for an app in production.
+    /// The name of the call's budget, and the calls per second that Apple allows for an app in production.
     private var allowance: (name: String, perSecond: Int64) {
         switch self {
         case .transaction: ("transaction", 50)
@@ -32,8 +31,8 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that the call is about. If the call names a transaction but no environment,
-    /// the environment of the store that knows the transaction counts.
+    /// The transaction that the call is about. If the call names no environment, the environment
+    /// whose store knows the transaction counts.
     var transaction: TransactionID? {
         switch self {
         case .transaction(let id), .installation(let id), .standings(let id),
@@ -62,7 +61,7 @@ extension StoreBudget {
         StoreBudget(history.name, perSecond: history.perSecond, in: environment)
     }
 
-    /// The budget for verifyReceipt. Apple does not publish a limit, so Deed sets its own.
+    /// Returns the budget for verifyReceipt. Apple does not publish a limit, so Deed sets its own.
     static func receipts(in environment: Environment) -> StoreBudget {
         StoreBudget("verify_receipt", perSecond: 20, in: environment)
     }

@@ -25,8 +25,8 @@ package struct AppStoreClient: Sendable {
         self.patience = patience
     }
 
-    /// The store's answer, or one page of it. If the call names no environment, production is asked
-    /// first, then the sandbox if production does not know the transaction.
+    /// Returns the store's answer, or one page of it. If the call names no environment, production
+    /// is asked first, then the sandbox if production does not know the transaction.
     package func ask(
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {

@@ -20,7 +20,7 @@ final class BearerTokens: Sendable {
     }
     private let tokens = Mutex<[Owner: Token]>([:])
 
-    /// A token for the key; `nil` if the key is not valid.
+    /// Returns a token for the key, or `nil` if the key is not valid.
     func token(of key: AppStoreKey, for app: AppID, now: Instant) -> String? {
         let owner = Owner(key: key, app: app)
         if let token = tokens.withLock({ $0[owner] }) {

@@ -125,7 +125,7 @@ struct ServerAPIAnswer {
 }
 
 extension StoreTrouble {
-    /// The meaning of a refusal by Apple's API.
+    /// Returns the meaning of a refusal by Apple's API.
     package static func refused(byAppStore code: Int64, _ message: String) -> StoreTrouble {
         let meaning: Meaning? =
             switch code {
@@ -152,7 +152,7 @@ extension StoreCall {
 private struct MemberReader {
     /// More entries than the API ever puts on a page.
     private static let listLimit = 1000
-    /// The maximum number of times that the store tries to send a notification.
+    /// The maximum number of times that Apple tries to send a notification.
     private static let attemptLimit = 6
 
     let json: JSON
@@ -195,7 +195,7 @@ private struct MemberReader {
             kind, Array(text.utf8), rank: kind == .notification ? .notification : .serverAPI)
     }
 
-    /// The token for the next page; `nil` if the answer has no next page.
+    /// Returns the token for the next page, or `nil` if the answer has no next page.
     func nextPage(_ name: String) throws(StoreTrouble) -> String? {
         guard json["hasMore"]?.bool == true else { return nil }
         return try text(name)

@@ -32,7 +32,7 @@ package struct StoreHosts: Sendable {
             receipts: [.sandbox: "\(address.url)/verifyReceipt"], order: [.sandbox])
     }
 
-    /// The environments to ask for this call, in order.
+    /// Returns the environments to ask for this call, in order.
     func environments(_ wanted: Environment?, for call: StoreCall) -> [Environment] {
         if order == [.sandbox] { return order }
         if let wanted { return [wanted] }

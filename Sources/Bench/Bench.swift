@@ -52,7 +52,7 @@ struct BenchOptions {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The content of the file given by the named option.
+    /// Returns the content of the file given by the named option.
     func content(of name: String) -> [UInt8]? {
         guard let file = fopen(values[name] ?? "", "r") else { return nil }
         defer { fclose(file) }

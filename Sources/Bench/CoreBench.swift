@@ -126,7 +126,7 @@ private struct LongCustomer {
             bar: 1_000_000, isLowerBetter: false)
     }
 
-    /// The number of seconds per repetition in the fastest round.
+    /// Returns the number of seconds per repetition in the fastest round.
     private func bestOf(rounds: Int, repetitions: Int, _ work: () -> Bool) -> Double {
         let clock = ContinuousClock()
         let times = (0..<rounds).map { _ in

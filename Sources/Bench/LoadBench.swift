@@ -38,7 +38,7 @@ func loadCustomers(_ options: BenchOptions) -> Int32 {
         let people = options["--people"].flatMap(Int.init) ?? 0
         let grant = LoadedGrant(due: due, later: later, ends: ends, tickets: tickets)
         for first in stride(from: 0, to: count, by: LoadedGrant.page) {
-            // A grant that starts later than it is given has a boundary at its start.
+            // A grant that starts in the future has a boundary at its start.
             let recorded = moment(first)
             for number in first..<min(first + LoadedGrant.page, count) {
                 let (given, customer) = (

@@ -3,9 +3,10 @@ import Glibc
 import JSON
 import Minting
 
-/// Writes what a store would sign about many sales: the root to trust in `root.pem`, and one line
-/// for each transaction and each notification. Their common header is written to `header` and left
-/// out of the lines. For load tests that must not include the cost of signing.
+/// Writes a store's signed statements about many sales: the root to trust in `root.pem`, and one
+/// line for each transaction and each notification. Their common header goes to `header` and is
+/// left out of the lines. Load tests use these statements because they must not include the cost of
+/// signing.
 func mintEvidence(_ options: BenchOptions) -> Int32 {
     guard let folder = options["--folder"], let count = options["--count"].flatMap(Int.init) else {
         complain("mint needs --folder and --count")
@@ -28,8 +29,8 @@ func mintEvidence(_ options: BenchOptions) -> Int32 {
     return 0
 }
 
-/// The transaction of a sale. If `isApart` is true, the transaction's id differs from its purchase's id, and each
-/// transaction belongs to a different account.
+/// Returns the transaction of a sale. If `isApart` is true, the transaction's id differs from its
+/// purchase's id, and each transaction belongs to a different account.
 private func transaction(
     _ number: Int, _ chain: MintedChain, isApart: Bool = false
 ) -> String {
@@ -49,7 +50,7 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 }
 
 extension MintedChain {
-    /// The end of a header with this chain, in base64. It fits after any number of complete
+    /// The end of a header with this chain, in base64. It can follow any number of complete
     /// three-byte groups. Each new beginning makes a header that Deed has not seen before.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())

@@ -60,8 +60,9 @@ private struct VerifyBench {
         largeReceipt = plan.bytes
     }
 
-    /// The number of verifications per second of this thread's CPU time, including decoding.
-    /// `openssl speed` also measures CPU time, so other work on the machine affects neither figure.
+    /// Returns the number of verifications per second of this thread's CPU time, including
+    /// decoding. `openssl speed` also measures CPU time, so other work on the machine affects
+    /// neither figure.
     func rate(_ bytes: [UInt8], _ kind: EvidenceKind) -> Double? {
         guard (try? verifier.verify(bytes, as: kind, on: terms)) != nil else { return nil }
         let start = threadMicroseconds()
@@ -122,7 +123,7 @@ private struct VerifyFigure {
     }
 }
 
-/// The number of verifications per second measured by `openssl speed`.
+/// Returns the number of verifications per second measured by `openssl speed`.
 private func openSSLVerifications(_ algorithm: String, pattern: String) -> Double? {
     guard let pipe = popen("openssl speed -seconds 1 \(algorithm) 2>/dev/null", "r") else {
         return nil

@@ -2,9 +2,9 @@ package import Core
 import JSON
 
 extension CatalogFile {
-    /// Reads from a catalog's canonical form what concerns customers who bought only these products.
-    /// That is much faster than reading all of a large catalog. `nil` if the bytes are not in that
-    /// form.
+    /// Reads only the parts of a catalog's canonical form that concern customers who bought these
+    /// products and nothing else. This is much faster than reading all of a large catalog. Returns
+    /// `nil` if the bytes are not in that form.
     package static func excerpt(of content: [UInt8], for keys: Set<ProductKey>) -> Catalog? {
         let wanted = Set(keys.map { JSON.string($0.id.text).bytes })
         let (opening, naming) = (Array("{\"products\":[".utf8), Array("{\"id\":".utf8))
@@ -27,7 +27,7 @@ extension CatalogFile {
         return (try? JSON.read(bytes)).flatMap { try? recorded($0) }
     }
 
-    /// The place after the object that begins there.
+    /// Returns the index after the object that begins at `start`.
     private static func end(ofObjectAt start: Int, in content: Span<UInt8>) -> Int? {
         var (place, depth) = (start, 0)
         while place < content.count {
@@ -47,7 +47,7 @@ extension CatalogFile {
         return nil
     }
 
-    /// The place after the quoted text that begins there.
+    /// Returns the index after the quoted text that begins at `start`.
     private static func end(ofTextAt start: Int, in content: Span<UInt8>) -> Int? {
         var place = start + 1
         while place < content.count {

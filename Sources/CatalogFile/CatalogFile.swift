@@ -55,7 +55,7 @@ package enum CatalogFile {
         return contents
     }
 
-    /// The catalog in canonical form, which is sorted and omits default values.
+    /// Returns the catalog in canonical form, which is sorted and omits default values.
     package static func json(_ catalog: Catalog) -> JSON {
         [
             "products": .array(catalog.products.map(\.json)),

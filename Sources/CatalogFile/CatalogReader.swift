@@ -5,8 +5,8 @@ import JSON
 struct CatalogReader {
     var draft = CatalogDraft()
     private(set) var warnings: [CatalogProblem] = []
-    /// The catalog that is replaced; `nil` when reading from the log. Unknown members are then
-    /// skipped, and ids are accepted as they are.
+    /// The catalog to be replaced; `nil` when reading from the log. Without it, the reader skips
+    /// unknown members and accepts ids as they are.
     private let old: Catalog?
 
     init(after old: Catalog?) {
@@ -65,7 +65,7 @@ struct CatalogReader {
                 isFamilyShared: isFamilyShared))
     }
 
-    /// Reads the terms. Substitutes take the place of unreadable parts, so that everything else is checked as well.
+    /// Reads the terms. Replaces unreadable parts, so that it can check everything else.
     private mutating func readTerms(
         _ object: JSONObject, _ kind: ProductKind, at path: String
     ) -> (terms: Product.Terms, isWhole: Bool) {
@@ -169,7 +169,7 @@ extension CatalogReader {
         return nil
     }
 
-    /// The entries of an array with their paths; empty if the array is missing.
+    /// Returns the entries of an array with their paths, or no entries if the array is missing.
     private mutating func entries(_ object: JSONObject, _ name: String) -> [(String, JSON)] {
         guard let json = object[name] else { return [] }
         guard let array = json.array else {
@@ -312,7 +312,7 @@ extension CatalogReader {
 }
 
 extension Catalog {
-    /// Whether the catalog uses this id in any way.
+    /// Returns whether the catalog uses this id in any way.
     fileprivate func names(_ id: String) -> Bool {
         let names: [CatalogName?] = [
             (try? ProductID(id)).map { .product($0) },

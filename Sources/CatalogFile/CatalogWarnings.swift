@@ -11,7 +11,7 @@ extension Catalog {
             + undeclared(currencies.map(\.text), in: declared.currencies, "currencies")
     }
 
-    /// A catalog that declares no names gets no warnings.
+    /// Returns no warnings for a catalog that declares no names.
     private func undeclared(
         _ names: [String], in declared: [String], _ section: String
     ) -> [CatalogProblem] {

@@ -26,8 +26,8 @@ package struct Base64: Sendable {
 
     package func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
-    /// The decoded bytes; `nil` if the text contains other characters, is cut short, has the wrong padding, or has
-    /// unused bits set.
+    /// Returns the decoded bytes, or `nil` if the text contains other characters, is cut short, has
+    /// the wrong padding, or has unused bits set.
     package func decode(_ text: Span<UInt8>) -> [UInt8]? {
         text.withUnsafeBufferPointer { text in values.withUnsafeBufferPointer { decode(text, $0) } }
     }

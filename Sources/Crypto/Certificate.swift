@@ -53,7 +53,7 @@ package final class Certificate: @unchecked Sendable {
         X509_free(handle)
     }
 
-    /// The certificates in a PEM text, in order, or a single certificate in DER.
+    /// Returns the certificates in a PEM text, in order, or a single certificate in DER.
     package static func read(_ bytes: [UInt8]) throws(ChainRefusal) -> [Certificate] {
         guard bytes.first != 0x30 else { return [try Certificate(der: bytes)] }
         var certificates: [Certificate] = []
@@ -88,12 +88,12 @@ package final class Certificate: @unchecked Sendable {
         return length < 0 ? nil : Int(length)
     }
 
-    /// Whether the certificate's key usage allows `usage`. Without a key usage, everything is allowed.
+    /// Returns whether the certificate's key usage allows `usage`. Without a key usage, everything is allowed.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }
 
-    /// Whether the other certificate names this one as its issuer.
+    /// Returns whether the other certificate names this one as its issuer.
     package func isNamedIssuer(of other: Certificate) -> Bool {
         X509_NAME_cmp(
             X509_get_subject_name(handle), X509_get_issuer_name(other.handle)) == 0
@@ -104,7 +104,7 @@ package final class Certificate: @unchecked Sendable {
         return publicKey.withHandle { X509_verify(other.handle, $0) } == 1
     }
 
-    /// Whether these bytes are exactly the certificate's issuer name and serial number.
+    /// Returns whether these bytes are exactly the certificate's issuer name and serial number.
     package func isIssued(under issuer: Span<UInt8>, serial: Span<UInt8>) -> Bool {
         encoded(X509_get_issuer_name(handle), i2d_X509_NAME) == Array(copying: issuer)
             && encoded(X509_get0_serialNumber(handle), i2d_ASN1_INTEGER) == Array(copying: serial)
@@ -115,7 +115,7 @@ package final class Certificate: @unchecked Sendable {
         CertificateSignature(nid: X509_get_signature_nid(handle))
     }
 
-    /// The object identifiers of all extensions, each with whether it is critical.
+    /// The object identifiers of all extensions, and whether each is critical.
     var extensions: [(identifier: String, isCritical: Bool)] {
         (0..<X509_get_ext_count(handle)).map { index in
             let entry = X509_get_ext(handle, index)
@@ -161,7 +161,7 @@ private func secondsSince1970(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
 }
 
 private func objectIdentifier(_ object: OpaquePointer?) -> String {
-    // Longer identifiers are truncated. Deed looks for none of that length.
+    // Longer identifiers are truncated, but Deed only looks for shorter ones.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 80) { buffer in
         guard let start = buffer.baseAddress,
             OBJ_obj2txt(start, Int32(buffer.count), object, 1) > 0
@@ -180,7 +180,7 @@ private func encoded<Value>(
     return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
 }
 
-/// The DER bytes of each certificate block in a PEM text.
+/// Returns the DER bytes of each certificate block in a PEM text.
 private func certificatesInPEM(_ text: [UInt8]) -> [[UInt8]] {
     guard let source = BIO_new_mem_buf(text, Int32(clamping: text.count)) else { return [] }
     defer {

@@ -22,7 +22,7 @@ package final class ChainCache<Key: Equatable & Sendable>: Sendable {
 
     package var count: Int { state.change(wake: .none) { $0.entries.count } }
 
-    /// The cached chain whose key matches.
+    /// Returns the cached chain whose key matches.
     package func entry(where matches: (Key) -> Bool) -> Entry? {
         state.change(wake: .none) { state in
             guard let index = state.entries.lastIndex(where: { matches($0.key) }) else {

@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A 32-byte digest. Comparing two digests takes the same time wherever they differ.
+/// A 32-byte digest. Comparing two digests takes the same time whatever they contain.
 package struct Digest32: Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// `nil` unless `bytes` has exactly 32 bytes.
+    /// Returns `nil` unless `bytes` has exactly 32 bytes.
     package init?(bytes: some Sequence<UInt8>) {
         var words: [UInt64] = [0, 0, 0, 0]
         var count = 0
@@ -80,7 +80,7 @@ package struct SHA256: ~Copyable {
         state.update(Array(text.utf8).span)
     }
 
-    /// The digest of everything that has been added.
+    /// Returns the digest of everything that has been added.
     package consuming func finish() -> Digest32 {
         state.finish { Digest32($0) }
     }
@@ -108,7 +108,7 @@ package final class DigestPrefix: @unchecked Sendable {
 
     package func begins(_ text: Span<UInt8>) -> Bool { text.begins(with: bytes) }
 
-    /// The digest of the prefix followed by `rest`.
+    /// Returns the digest of the prefix followed by `rest`.
     package func digest(continuedBy rest: Span<UInt8>) -> Digest32 {
         let whole = state.copy()
         whole.update(rest)
@@ -205,7 +205,7 @@ struct DigestState: ~Copyable {
     }
 }
 
-/// Whether two secrets are equal. The time for the comparison depends only on their lengths.
+/// Returns whether two secrets are equal. The time for the comparison depends only on their lengths.
 package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0
@@ -214,7 +214,7 @@ package func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
 }
 
 extension Span<UInt8> {
-    /// Whether the array starts with these bytes. Not for secrets.
+    /// Returns whether the array starts with these bytes. Not for secrets.
     package func begins(with prefix: [UInt8]) -> Bool {
         if count < prefix.count { return false }
         return prefix.withUnsafeBytes { prefix in

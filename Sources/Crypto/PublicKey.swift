@@ -117,7 +117,7 @@ private final class SignatureContext {
 private struct EllipticSignature: ~Copyable {
     private let handle: OpaquePointer
 
-    /// `nil` unless `raw` has exactly 64 bytes and neither half is zero.
+    /// Returns `nil` unless `raw` has exactly 64 bytes and neither half is zero.
     init?(raw: Span<UInt8>) {
         guard raw.count == 64, let handle = ECDSA_SIG_new() else { return nil }
         let isSet = raw.withUnsafeBytes { bytes in

@@ -27,8 +27,8 @@ extension SecretKey {
         return nonce + sealed[..<text.count] + tag
     }
 
-    /// The decrypted text; `nil` if it was sealed with a different key or for a different place, or
-    /// if any bit of it was changed.
+    /// Returns the decrypted text, or `nil` if it was sealed with a different key or for a
+    /// different place, or if any bit of it was changed.
     package func open(_ sealed: [UInt8], for place: [UInt8]) -> [UInt8]? {
         let count = sealed.count - SecretKey.nonceCount - SecretKey.tagCount
         guard count >= 0, let context = EVP_CIPHER_CTX_new() else { return nil }

@@ -6,7 +6,7 @@ package struct SecretKey: Sendable {
 
     private let bytes: [UInt8]
 
-    /// `nil` unless `bytes` has exactly 32 bytes.
+    /// Returns `nil` unless `bytes` has exactly 32 bytes.
     package init?(_ bytes: [UInt8]) {
         if bytes.count != SecretKey.byteCount { return nil }
         self.bytes = bytes
@@ -14,8 +14,8 @@ package struct SecretKey: Sendable {
 
     func withBytes<Result>(_ body: ([UInt8]) -> Result) -> Result { body(bytes) }
 
-    /// The key for one purpose, derived with HKDF-Expand as in RFC 5869. The extract step is not
-    /// needed, because the installation's key is already random.
+    /// Returns the key for one purpose, derived with HKDF-Expand as in RFC 5869. The extract step
+    /// is not needed, because the installation's key is already random.
     package func derived(for purpose: String) -> SecretKey {
         guard let key = SecretKey(authenticate(Array(purpose.utf8) + [1]).bytes) else {
             preconditionFailure("SHA-256 gives as many bytes as a key has")
@@ -23,7 +23,7 @@ package struct SecretKey: Sendable {
         return key
     }
 
-    /// HMAC-SHA256 of the message.
+    /// Returns the HMAC-SHA256 of the message.
     package func authenticate(_ message: [UInt8]) -> Digest32 {
         var code = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
@@ -36,7 +36,7 @@ package struct SecretKey: Sendable {
     }
 }
 
-/// Explains to operators why the installation's key cannot be used.
+/// The reason why the installation's key cannot be used, for operators.
 package struct KeyTrouble: Error, Hashable, Sendable {
     package let sentence: String
 

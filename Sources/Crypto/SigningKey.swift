@@ -16,7 +16,7 @@ package final class SigningKey: @unchecked Sendable {
         EVP_PKEY_free(handle)
     }
 
-    /// An ES256 signature in the format of JSON Web Signatures: r and s, with 32 bytes each.
+    /// Returns an ES256 signature in the format of JSON Web Signatures: r and s, with 32 bytes each.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -53,7 +53,7 @@ package final class RSASigningKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(handle) }
 
-    /// An RS256 signature in the format of JSON Web Signatures.
+    /// Returns an RS256 signature in the format of JSON Web Signatures.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -66,7 +66,7 @@ package final class RSASigningKey: @unchecked Sendable {
     }
 }
 
-/// The unencrypted private key in the text, if it belongs to this family.
+/// Returns the unencrypted private key in the text, if it belongs to this family.
 private func privateKey(_ pem: [UInt8], _ family: KeyFamily) -> OpaquePointer? {
     let key = pem.withUnsafeBytes { bytes in
         let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
@@ -92,7 +92,7 @@ package final class Ed25519Key: @unchecked Sendable {
     package static let seedCount = 32
     private let handle: OpaquePointer
 
-    /// `nil` unless `seed` has exactly 32 bytes.
+    /// Returns `nil` unless `seed` has exactly 32 bytes.
     package init?(seed: [UInt8]) {
         guard seed.count == Ed25519Key.seedCount,
             let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)
@@ -112,7 +112,7 @@ package final class Ed25519Key: @unchecked Sendable {
         return bytes
     }
 
-    /// The 64-byte signature.
+    /// Returns the 64-byte signature.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

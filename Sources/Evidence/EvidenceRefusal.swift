@@ -28,8 +28,8 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
         self.difference = difference
     }
 
-    /// The refusal of a statement inside a notification. Such a statement is compared with the notification and not
-    /// with the configured apps.
+    /// Returns the refusal of a statement inside a notification. Such a statement is compared with
+    /// the notification and not with the configured apps.
     package static func inside(_ kind: EvidenceKind, _ refusal: EvidenceRefusal) -> Self {
         let reason = refusal.difference ?? "is refused: \(refusal.description)"
         return Self(

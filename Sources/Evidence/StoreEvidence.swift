@@ -5,38 +5,39 @@ package import Core
 package protocol StoreEvidence: Sendable {
     static var kinds: [EvidenceKind] { get }
 
-    /// The bare evidence, which does not depend on how the evidence arrived.
+    /// Returns the bare evidence, which does not depend on how the evidence arrived.
     static func bare(_ bytes: [UInt8], as kind: EvidenceKind) throws(EvidenceRefusal) -> [UInt8]
 
-    /// The app and the environment that the evidence names, proven or not.
+    /// Returns the app and the environment that the evidence names, proven or not.
     static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment)
 
-    /// The evidence's statement, proven or not.
+    /// Returns the evidence's statement, proven or not.
     static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// The statement in an answer with which the store confirms the evidence.
+    /// Returns the statement in an answer with which the store confirms the evidence.
     static func read(
         answer body: [UInt8], as kind: EvidenceKind, from host: Environment?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified>
 
-    /// The evidence's statement. Throws unless the evidence is proven and meets the terms.
+    /// Returns the evidence's statement. Throws unless the evidence is proven and meets the terms.
     func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified>
 
-    /// What is known about the signer before the evidence is proven.
+    /// Returns what is known about the signer before the evidence is proven.
     func standing(ofSigner bytes: [UInt8]) -> SignerStanding
 
-    /// The evidence in its stored form.
+    /// Returns the evidence in its stored form.
     func pack(_ bytes: [UInt8], as kind: EvidenceKind) -> PackedEvidence
 }
 
 extension StoreEvidence {
-    /// The statement in evidence that was proven earlier with exactly these bytes. Only the terms are checked again.
+    /// Returns the statement in evidence that was proven earlier with exactly these bytes. Only the
+    /// terms are checked again.
     func reread(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -49,7 +50,7 @@ extension StoreEvidence {
         return statement.vouched(by: .belief)
     }
 
-    /// The statement in the store's answer. Throws unless it meets the terms.
+    /// Returns the statement in the store's answer. Throws unless it meets the terms.
     package func verify(
         _ answer: FetchedAnswer, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

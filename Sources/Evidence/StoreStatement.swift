@@ -90,7 +90,7 @@ extension StoreStatement where Trust == Unverified {
         return copy
     }
 
-    /// The verified statement. Only verification may call this, after every check has passed.
+    /// Returns the verified statement. Only verification may call this, after every check has passed.
     func vouched(by voucher: Voucher) -> StoreStatement<Verified> {
         StoreStatement<Verified>(self, signedBy: voucher.names)
     }

@@ -59,7 +59,7 @@ private func feed(_ bytes: [UInt8]) {
     }
 }
 
-/// Requires that JSON that can be read can also be written so that it reads the same.
+/// Requires that JSON reads the same after it has been written again.
 private func readBack(_ bytes: [UInt8]) {
     guard let value = try? JSON.read(bytes) else { return }
     guard let again = try? JSON.read(value.bytes) else {
@@ -102,7 +102,7 @@ private func receiptSeeds() -> [[UInt8]] {
 }
 
 extension ReceiptPlan {
-    /// A receipt with the given content and an invalid signature.
+    /// Returns a receipt with the given content and an invalid signature.
     fileprivate static func unsigned(content: [UInt8]) -> [UInt8] {
         plan.bytes(content: content, signature: [UInt8](repeating: 1, count: 256))
     }

@@ -111,19 +111,19 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
 }
 
 extension JSON {
-    /// A string; `null` for `nil`.
+    /// Returns a JSON string, or `null` for `nil`.
     package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
-    /// The members of this object followed by those of another one.
+    /// Returns the members of this object followed by those of another one.
     package func followed(by other: JSON) -> JSON {
         guard var object, let others = other.object else { return self }
         for member in others.members { object.append(member.name, member.value) }
         return .object(object)
     }
 
-    /// The object with an additional member, unless the value is `nil`.
+    /// Returns the object with an additional member, unless the value is `nil`.
     package func with(_ name: String, _ value: JSON?) -> JSON {
         guard let value, var object else { return self }
         object.append(name, value)

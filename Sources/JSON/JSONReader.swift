@@ -45,7 +45,7 @@ private struct Reader {
 
     func fail(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
 
-    /// An error about the character at this place.
+    /// Returns an error about the character at this place.
     func unexpected(_ bytes: Span<UInt8>) -> JSONError {
         var ahead: [UInt8] = []
         for place in at..<min(at + 4, bytes.count) { ahead.append(bytes[place]) }
@@ -117,8 +117,8 @@ private struct Reader {
         }
     }
 
-    /// Whether the name already occurs. Compares names one by one in small objects, because a set pays off only in
-    /// large ones.
+    /// Returns whether the name already occurs. Compares names one by one in small objects, because
+    /// a set pays off only in large ones.
     private func isDuplicate(
         _ name: String, in object: JSONObject, names: inout Set<String>
     ) -> Bool {
@@ -318,7 +318,8 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// The index of the first byte from `start` that needs special treatment in a string; the end if no byte does.
+    /// Returns the index of the first byte from `start` that needs special treatment in a string,
+    /// or the end if there is none.
     fileprivate func endOfPlain(from start: Int) -> Int {
         var place = start
         // Evidence is one long string, so eight bytes are checked at a time.
@@ -350,8 +351,8 @@ extension UInt64 {
             && !backslashes.holdsByte(below: 1)
     }
 
-    /// Whether any byte is less than `limit`, which is at most 128. Subtracting the limit from all
-    /// bytes at once sets the highest bit of such a byte if that bit was clear before.
+    /// Returns whether any byte is less than `limit`, which is at most 128. Subtracting the limit
+    /// from all bytes at once sets the highest bit of such a byte if that bit was clear before.
     private func holdsByte(below limit: UInt64) -> Bool {
         (self &- limit &* UInt64.ones) & ~self & (0x80 &* UInt64.ones) != 0
     }

@@ -3,7 +3,8 @@ package struct WrittenObject: JSONMembers {
     private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// The text of an object with the members that `append` adds. `room` is the number of bytes to allocate in advance.
+    /// Returns the text of an object with the members that `append` adds. `room` is the number of
+    /// bytes to allocate in advance.
     package static func bytes(
         room: Int, members append: (inout WrittenObject) -> Void
     ) -> [UInt8] {

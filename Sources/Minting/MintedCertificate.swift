@@ -89,7 +89,7 @@ package struct MintedCertificate: Sendable {
         name = plan.name
     }
 
-    /// An existing certificate with its key.
+    /// Wraps an existing certificate and its key.
     package init(der: [UInt8], key: MintedKey, name: String) {
         self.der = der
         self.key = key

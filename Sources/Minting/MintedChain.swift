@@ -4,7 +4,7 @@ package struct MintedChain: Sendable {
     package var intermediate: MintedCertificate
     package var leaf: MintedCertificate
 
-    /// An existing chain.
+    /// Wraps the certificates of an existing chain.
     package init(
         root: MintedCertificate, intermediate: MintedCertificate, leaf: MintedCertificate
     ) {
@@ -36,14 +36,14 @@ package struct MintedChain: Sendable {
     /// The certificates from the leaf to the root.
     package var certificates: [MintedCertificate] { [leaf, intermediate, root] }
 
-    /// The same chain with a different leaf, issued by the same intermediate for the same key.
+    /// Returns the same chain with a different leaf, issued by the same intermediate for the same key.
     package func with(leaf plan: CertificatePlan) -> MintedChain {
         var copy = self
         copy.leaf = MintedCertificate(plan, key: leaf.key, issuer: intermediate)
         return copy
     }
 
-    /// The same chain with a different intermediate for the same key.
+    /// Returns the same chain with a different intermediate for the same key.
     package func with(intermediate plan: CertificatePlan) -> MintedChain {
         var copy = self
         copy.intermediate = MintedCertificate(plan, key: intermediate.key, issuer: root)

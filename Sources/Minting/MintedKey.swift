@@ -55,7 +55,7 @@ package final class MintedKey: @unchecked Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A signature over `bytes` in OpenSSL's format: PKCS#1 for RSA, DER for elliptic curves.
+    /// Returns a signature over `bytes` in OpenSSL's format: PKCS#1 for RSA, DER for elliptic curves.
     package func sign(_ bytes: [UInt8], _ digest: MintedDigest) -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -67,7 +67,7 @@ package final class MintedKey: @unchecked Sendable {
         return Array(signature[..<count])
     }
 
-    /// An ES256 signature in the format of JWS: r and s, with 32 bytes each.
+    /// Returns an ES256 signature in the format of JWS: r and s, with 32 bytes each.
     package func signRaw(_ bytes: [UInt8]) -> [UInt8] {
         let der = sign(bytes, .sha256)
         let parsed = der.withUnsafeBufferPointer { buffer in
@@ -83,7 +83,7 @@ package final class MintedKey: @unchecked Sendable {
         return raw
     }
 
-    /// Whether `signature` is an ES256 signature by this key, in the format of JWS.
+    /// Returns whether `signature` is an ES256 signature by this key, in the format of JWS.
     package func verifies(raw signature: [UInt8], over bytes: [UInt8]) -> Bool {
         guard signature.count == 64, let parsed = ECDSA_SIG_new() else { return false }
         defer { ECDSA_SIG_free(parsed) }

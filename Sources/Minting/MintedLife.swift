@@ -69,7 +69,7 @@ package struct MintedLife: Sendable {
         ]
     }
 
-    /// Two purchases of a hundred coins each, one of which is refunded.
+    /// Returns two purchases of a hundred coins each, one of which is refunded.
     private static func coins(_ number: Int, _ start: Instant) -> [Step] {
         let day = { (count: Int64) in start.advanced(byMilliseconds: count * 86_400_000) }
         let kept = Sale("\(number)-6", "coins.100", .consumable, at: day(10))

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension MintedKey {
-    /// Whether `signature` is an RS256 signature by this RSA key.
+    /// Returns whether `signature` is an RS256 signature by this RSA key.
     package func verifies(rs256 signature: [UInt8], over bytes: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }

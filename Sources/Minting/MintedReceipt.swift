@@ -11,7 +11,7 @@ package enum ASN1 {
         return [tag, 0x80 | UInt8(length.count)] + length + content
     }
 
-    /// The same element, encoded in BER with indefinite length.
+    /// Returns the same element, encoded in BER with indefinite length.
     package static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         [tag, 0x80] + content + [0, 0]
     }
@@ -82,7 +82,7 @@ extension [ReceiptAttribute] {
         }
     }
 
-    /// The attributes of a subscription purchase.
+    /// Returns the attributes of a subscription purchase.
     package static func purchase(
         transaction: String = "1000000000000002", original: String = "1000000000000001"
     ) -> [ReceiptAttribute] {
@@ -102,7 +102,7 @@ extension [ReceiptAttribute] {
         ]
     }
 
-    /// The attributes of a sandbox receipt for the device `ReceiptPlan.device`.
+    /// Returns the attributes of a sandbox receipt for the device `ReceiptPlan.device`.
     package static func receipt(
         purchases: [[ReceiptAttribute]] = [.purchase()]
     ) -> [ReceiptAttribute] {
@@ -153,14 +153,14 @@ package struct ReceiptPlan: Sendable {
 
     package var bytes: [UInt8] { bytes(content: attributes.encoded) }
 
-    /// A signed receipt with this content.
+    /// Returns a signed receipt with this content.
     package func bytes(content: [UInt8]) -> [UInt8] {
         let attributes = hasSignedAttributes ? signedAttributes(of: content) : nil
         let signature = signer.key.sign(attributes.map { ASN1.set($0) } ?? content, digest)
         return bytes(content: content, signature: signature)
     }
 
-    /// A receipt with this content and signature.
+    /// Returns a receipt with this content and signature.
     package func bytes(content: [UInt8], signature: [UInt8]) -> [UInt8] {
         let signers = [[UInt8]](
             repeating: signerInfo(content, signature), count: signerCount)

@@ -34,7 +34,7 @@ package struct SignedJSONPlan: Sendable {
 
     package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// The complete text with this signature.
+    /// Returns the complete text with this signature.
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 
@@ -110,7 +110,7 @@ extension Payload {
         ])
     }
 
-    /// A notification about a transaction and its renewal.
+    /// Returns a notification about a transaction and its renewal.
     package static func notification(
         transaction: String? = Payload.transaction.signed(),
         renewal: String? = Payload.renewal.signed(), bundleID: String = Payload.bundleID

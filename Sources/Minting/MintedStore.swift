@@ -25,7 +25,7 @@ package struct MintedStore: Sendable {
         return MintedChain.receipts.with(leaf: plan)
     }()
 
-    /// The store's signed statement about one transaction.
+    /// Returns the store's signed statement about one transaction.
     package func transaction(_ sale: Sale) -> String { payload(of: sale).signed(by: Self.chain) }
 
     private func payload(of sale: Sale) -> Payload {
@@ -65,7 +65,7 @@ package struct MintedStore: Sendable {
         return payload
     }
 
-    /// The store's signed statement about a subscription's next renewal.
+    /// Returns the store's signed statement about a subscription's next renewal.
     package func renewal(_ plan: RenewalPlan) -> String {
         var payload = Payload([
             ("originalTransactionId", .string(plan.original)),
@@ -85,7 +85,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// The notification's body as the store posts it.
+    /// Returns the notification's body as the store posts it.
     package func notification(
         _ type: String, id: String, at instant: Instant, transaction: String? = nil,
         renewal: String? = nil, reason: String? = nil
@@ -99,7 +99,7 @@ package struct MintedStore: Sendable {
         return body.text
     }
 
-    /// The body of a notification about a parent who withdraws consent to the use of the app.
+    /// Returns the body of a notification about a parent who withdraws consent to the use of the app.
     package func rescission(of account: String, id: String, at instant: Instant) -> String {
         let app = appTransaction(originalVersion: "1.0", account: account, at: instant)
         let payload = Payload([
@@ -136,7 +136,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// The store's signed statement about the app's installation.
+    /// Returns the store's signed statement about the app's installation.
     package func appTransaction(
         originalVersion: String, account: String? = nil, at instant: Instant
     ) -> String {
@@ -150,7 +150,7 @@ package struct MintedStore: Sendable {
         return payload.signed(by: Self.chain)
     }
 
-    /// A legacy receipt in base64 that contains these purchases.
+    /// Returns a legacy receipt in base64 that contains these purchases.
     package func receipt(_ sales: [Sale], at instant: Instant) -> String {
         var attributes = [ReceiptAttribute].receipt(purchases: sales.map(\.attributes))
         attributes[attribute: 0] = ASN1.utf8(environment)
@@ -195,7 +195,7 @@ package struct Sale: Sendable {
         signedAt = purchased
     }
 
-    /// The same sale with changes.
+    /// Returns the same sale with changes.
     package func with(_ change: (inout Sale) -> Void) -> Sale {
         var sale = self
         change(&sale)

@@ -9,8 +9,8 @@ struct AccessToken: Hashable, Sendable {
 
     private static let renewedEarly: Int64 = 5 * 60 * 1000
 
-    /// Whether the token can still be used. If the clock was set back to before the token was
-    /// issued, its expiry is meaningless.
+    /// Returns whether the token can still be used. If the clock was set back to before the token
+    /// was issued, its expiry is meaningless.
     func isGood(at now: Instant) -> Bool {
         given <= now && now < until.advanced(byMilliseconds: -Self.renewedEarly)
     }
@@ -31,8 +31,8 @@ final class AccessTokens: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The account's token. Without a valid token, `ask` requests a new one. If the request fails,
-    /// all callers that waited for it get the error, and the next call makes a new request.
+    /// Returns the account's token. Without a valid token, `ask` requests a new one. If the request
+    /// fails, all callers that waited for it get the error, and the next call makes a new request.
     func token(
         of key: ServiceAccountKey, now: Instant, until time: PlayTime,
         ask: @escaping @Sendable () -> Course<Answer>
@@ -68,7 +68,7 @@ final class AccessTokens: Sendable {
 }
 
 extension Flight<AccessTokens.Answer> {
-    /// Whether the request is still running or has returned a valid token.
+    /// Returns whether the request is still running or has returned a valid token.
     fileprivate func isUsable(at now: Instant) -> Bool {
         switch end {
         case nil: true

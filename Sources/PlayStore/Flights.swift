@@ -15,7 +15,8 @@ final class Flight<End: Sendable>: Sendable {
     /// The result of the question; `nil` until it arrives.
     var end: End? { state.change(wake: .none) { $0.end } }
 
-    /// The result of the question, without asking again. `late` is the result if it does not arrive in time.
+    /// Returns a course that waits for the result without asking again. It ends with `late` if the
+    /// result does not arrive in time.
     func joined(until time: PlayTime, late: End) -> Course<End> {
         .wait { [self] resume in
             let go = { @Sendable (end: End) in resume(.work { .ended(end) }) }

@@ -21,7 +21,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// An order as Google describes it.
+    /// Returns an order as Google describes it.
     func order(_ id: String, of app: StoreApp) throws(StoreTrouble) -> PlayOrder {
         try reading(.order(id, of: app), PlayTime(patience)) { bytes throws(EvidenceRefusal) in
             PlayOrder(try? JSON.read(bytes))

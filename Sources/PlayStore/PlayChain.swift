@@ -60,7 +60,7 @@ extension PlayStoreClient {
     /// The maximum number of earlier purchases that a purchase may continue.
     private static let linkLimit = 50
 
-    /// The purchase with a token, and the earlier purchases that Deed does not know yet.
+    /// Returns the purchase with a token, and the earlier purchases that Deed does not know yet.
     func chain(_ key: PlayTokenKey, _ time: PlayTime) -> PlayAsking<PlayChain> {
         if time.end == nil { return chain(key, key.forms[...], time) }
         // Many clients may submit the same token at the same time.
@@ -110,7 +110,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The subscription that belongs to a purchase token.
+    /// Returns the subscription that belongs to a purchase token.
     func subscription(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlaySubscriptionStatement>> {
@@ -119,7 +119,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The one-time products that belong to a purchase token.
+    /// Returns the one-time products that belong to a purchase token.
     func purchase(
         _ token: String, of app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -128,7 +128,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The same products from the older API, which requires the product.
+    /// Returns the same products from the older API, which requires the product.
     func purchase(
         _ token: String, of product: ProductID, in app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -194,7 +194,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// The facts that the answers prove, oldest first.
+    /// Returns the facts that the answers prove, oldest first.
     func prove(
         _ chain: PlayChain, of app: TrustedApp, now: Instant
     ) throws(RefusedEvidence) -> [ProvenEvidence] {

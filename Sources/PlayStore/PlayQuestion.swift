@@ -54,7 +54,7 @@ struct PlayQuestion: Sendable {
     private static let plain = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// One segment of a path, encoded so that a purchase token cannot lead to a different path.
+    /// Returns one segment of a path, encoded so that a purchase token cannot lead to a different path.
     private static func coded(_ text: String) -> String {
         // A segment of dots alone would refer to a different level of the path.
         if text.allSatisfy({ $0 == "." }) { return text.replacing(".", with: "%2E") }

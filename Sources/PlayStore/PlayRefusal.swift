@@ -80,7 +80,7 @@ struct PlayRefusal {
         }
     }
 
-    /// Whether Google does not know the app itself, rather than what the question asked for.
+    /// Returns whether Google does not know the app itself, rather than what the question asked for.
     private func isAboutPackage(_ message: String) -> Bool {
         reasons.contains("applicationNotFound")
             || status == 400 && message.contains("package \(app.text)")
@@ -130,7 +130,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// The text in one short line, without the token, which the store may have repeated.
+    /// Returns the text in one short line, without the token, which the store may have repeated.
     fileprivate func printed(without token: String?) -> String {
         let text = token.map { replacing($0, with: "…") } ?? self
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }.prefix(300))

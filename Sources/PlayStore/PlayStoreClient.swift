@@ -46,7 +46,7 @@ package struct PlayStoreClient: Sendable {
         tokens = AccessTokens(alarms)
     }
 
-    /// Google's answer, parsed by `parse`.
+    /// Returns Google's answer, parsed by `parse`.
     func reading<Statement>(
         _ question: PlayQuestion, _ time: PlayTime,
         _ parse: @escaping @Sendable ([UInt8]) throws(EvidenceRefusal) -> Statement
@@ -204,7 +204,7 @@ package struct PlayStoreClient: Sendable {
 }
 
 extension Course {
-    /// The same course, which continues with `next` after a successful answer.
+    /// Returns the same course, which continues with `next` after a successful answer.
     func thenIfWell<Value, Other>(
         _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
     ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {

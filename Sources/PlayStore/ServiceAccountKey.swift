@@ -47,7 +47,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
         guard Self.isTrusted(tokenAddress) else { throw .foreignTokenAddress }
     }
 
-    /// The owner of the access tokens, to whom the budgets and lanes of calls belong.
+    /// Returns the owner of the access tokens, to whom the budgets and lanes of calls belong.
     func holder(in app: StoreApp) -> StoreApp {
         let name = (try? AppID(email)) ?? app.key.id
         return StoreApp(project: app.project, key: AppKey(store: app.key.store, id: name))
@@ -56,7 +56,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     /// Whether Google itself issues access tokens for the key.
     var isOfGoogle: Bool { tokenAddress == Self.googleAddress }
 
-    /// Whether the address is Google's own or that of a store on this machine.
+    /// Returns whether the address is Google's own or that of a store on this machine.
     private static func isTrusted(_ address: String) -> Bool {
         if address == googleAddress { return true }
         guard address.hasSuffix("/token") else { return false }
@@ -67,7 +67,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
     /// The longest lifetime that Google allows, in seconds.
     private static let lifetime: Int64 = 3600
 
-    /// The signed assertion that is exchanged for an access token.
+    /// Returns the signed assertion that is exchanged for an access token.
     func assertion(now: Instant) -> String? {
         guard let signer = RSASigningKey(pem: Array(pem.utf8)) else { return nil }
         let head: JSON = ["alg": "RS256", "typ": "JWT", "kid": .string(keyID)]

@@ -161,7 +161,7 @@ package struct Connection: ~Copyable {
         return rows.status == PGRES_PIPELINE_SYNC ? nil : rows.error
     }
 
-    /// The next result; `nil` after the last result of a step.
+    /// Returns the next result, or `nil` after the last result of a step.
     private func nextResult() throws(PostgresError) -> OpaquePointer? {
         while PQisBusy(pointer) == 1 {
             try waitForSocket(POLLIN)

@@ -16,7 +16,7 @@ package struct ConnectionSettings: Sendable {
     /// How long the server may stay silent after a statement's time limit.
     var silenceMarginMilliseconds = 1000
     var connectTimeoutSeconds = 5
-    /// Learns that the server has fallen silent; `nil` if nothing watches for silence.
+    /// The pulse that learns when the server falls silent; `nil` if nothing watches for silence.
     package var pulse: Pulse?
     /// How long a statement may wait for a lock; 0 for no separate limit.
     package var lockTimeoutMilliseconds = 0

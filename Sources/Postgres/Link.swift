@@ -65,7 +65,7 @@ package struct Link: ~Copyable {
             return connection
         }
         let losses = settings.pulse?.count ?? 0
-        // If connections have been abandoned since then, another server may be available.
+        // If connections have been abandoned since the last attempt, another server may be available.
         if monotonicMilliseconds() < nextAttempt, losses == lossesByThen { throw refusal }
         do throws(PostgresError) {
             var connection = try Connection.open(settings)

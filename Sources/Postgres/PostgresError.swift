@@ -22,7 +22,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// The violated constraint, if any.
     package let constraint: String?
     package let serverMessage: String
-    /// Why the server is not the right one, as the caller who found that out says it.
+    /// The caller's reason why the server is not the right one.
     package let cause: (any Error)?
 
     package init(

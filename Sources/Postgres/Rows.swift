@@ -68,7 +68,7 @@ package struct Rows: ~Copyable {
         isNull(row, column) ? nil : integer(row, column)
     }
 
-    /// An integer of 2, 4 or 8 bytes.
+    /// Returns an integer of 2, 4 or 8 bytes.
     private func integer(_ row: Int, _ column: Int) -> Int64 {
         let cell = cell(row, column)
         var value: Int64 = (cell.first ?? 0) & 0x80 == 0 ? 0 : -1

@@ -124,7 +124,7 @@ extension PracticeWorld {
         postings[index].copies = 1
     }
 
-    /// The unsigned body of a notification. `sign` signs the statements inside.
+    /// Returns the unsigned body of a notification. `sign` signs the statements inside.
     package func payload(of posting: Posting, sign: (JSON) -> String) -> JSON {
         var body = JSONObject()
         body.append("notificationType", .string(posting.type))

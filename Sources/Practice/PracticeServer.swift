@@ -92,8 +92,8 @@ private struct Routes: Sendable {
         ) { answer(play) }
     }
 
-    /// The refusal for a request from a web page. Such a request carries the page's origin or the
-    /// name of another host.
+    /// Returns the refusal for a request from a web page. Such a request carries the page's origin
+    /// or the name of another host.
     private static func stranger(_ request: borrowing Request) -> Response? {
         let host = ((try? request.header("Host")) ?? nil) ?? ""
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }

@@ -58,7 +58,7 @@ package final class PracticeStore: Sendable {
         state = Monitor(world)
     }
 
-    /// The world saved in the folder; `nil` if there is none.
+    /// Returns the world saved in the folder, or `nil` if there is none.
     package static func world(in folder: DataFolder) throws(PracticeError) -> PracticeWorld? {
         guard folder.holds(stateFile) else { return nil }
         let bytes = try folder.bytes(stateFile)
@@ -253,7 +253,7 @@ package final class PracticeStore: Sendable {
         return result
     }
 
-    /// The notification's body as it is posted.
+    /// Returns the notification's body as it is posted.
     package func body(of posting: Posting) -> [UInt8] {
         let payload = state.change(wake: .none) { world in
             world.payload(of: posting) { authority.sign($0) }

@@ -43,7 +43,7 @@ func readStrictly<Value: Codable>(_ bytes: [UInt8]) throws(PracticeError) -> Val
     }
 }
 
-/// The path of a member that was ignored while reading, if any.
+/// Returns the path of a member that was ignored while reading, if any.
 private func unknownMember(of json: JSON, in known: JSON) -> String? {
     if let object = json.object {
         for member in object.members where !member.value.isNull {

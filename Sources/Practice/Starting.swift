@@ -29,7 +29,7 @@ extension PracticeWorld {
 }
 
 extension Shop {
-    /// Whether notifications can be sent to that address.
+    /// Returns whether notifications can be sent to that address.
     package static func isAddress(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let host = parts.host else { return false }
         return ["http", "https"].contains(parts.scheme) && !host.isEmpty

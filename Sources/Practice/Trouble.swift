@@ -23,7 +23,7 @@ package struct Trouble: Codable, Hashable, Sendable {
     package var truncate: Double?
     package var endless: Double?
     package var slow: Double?
-    /// How late a late answer is.
+    /// The delay of a late answer, in milliseconds.
     package var slowMilliseconds: Int64?
     /// The seed that determines when faults occur.
     package var seed: UInt64?
@@ -91,7 +91,7 @@ package struct Trouble: Codable, Hashable, Sendable {
 }
 
 extension PracticeWorld {
-    /// The fault in the content of the next answer.
+    /// Returns the fault in the content of the next answer.
     mutating func nextStroke() -> Trouble.Stroke? {
         if fates.answers.strikes(trouble.internalError) { return .internalError }
         if fates.answers.strikes(trouble.limit) { return .limit }
@@ -101,7 +101,7 @@ extension PracticeWorld {
         return nil
     }
 
-    /// The fault in the connection for the next answer, and the delay of that answer.
+    /// Returns the fault in the connection for the next answer, and the delay of that answer.
     mutating func nextSocketStroke() -> (stroke: Trouble.SocketStroke?, waits: Int64) {
         let isLate = fates.connections.strikes(trouble.slow)
         let waits = isLate ? trouble.slowMilliseconds ?? 3000 : 0

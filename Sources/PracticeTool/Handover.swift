@@ -10,7 +10,7 @@ func service(notifiedAt url: String?) -> String {
     return "\(scheme)://\(host)" + (parts?.port.map { ":\($0)" } ?? "")
 }
 
-/// The notifications that the store sent because of a step, with the results.
+/// Returns the notifications that the store sent because of a step, with the results.
 func told(_ answer: JSON, at url: String?) -> [String] {
     let all = answer["notifications"]?.array ?? []
     guard let url else {

@@ -1,7 +1,7 @@
 import Core
 import Glibc
 
-/// The machine's clock.
+/// Returns the machine's time.
 @Sendable func machineClock() -> Instant {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

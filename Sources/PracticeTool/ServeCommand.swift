@@ -94,8 +94,8 @@ private func follow(
     }
 }
 
-/// The world in the folder, or a new one that starts now. Given a Deed server with a test clock, a
-/// new world starts at that clock's time.
+/// Returns the world in the folder, or a new one that starts now. Given a Deed server with a test
+/// clock, a new world starts at that clock's time.
 private func world(
     in folder: DataFolder, _ invocation: Invocation, from start: Instant?,
     beside serviceStart: Instant?

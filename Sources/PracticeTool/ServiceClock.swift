@@ -12,7 +12,7 @@ struct ServiceClock: Sendable {
     private let base: String
     private let key: String
 
-    /// `nil` if the command line does not name a service.
+    /// Returns `nil` if the command line does not name a service.
     init?(_ invocation: Invocation) throws(CommandEnd) {
         guard let url = invocation["service-url"] else {
             if invocation["service-key"] != nil {

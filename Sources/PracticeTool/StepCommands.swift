@@ -3,7 +3,7 @@ import JSON
 import Practice
 
 extension CommandSpec {
-    /// The command that takes a step.
+    /// Creates the command that takes a step.
     init(_ act: Step.Act) {
         let flags = StepFlag.all.filter { act.takes.contains($0.member) }
         let name = act.rawValue.replacing("_", with: "-")

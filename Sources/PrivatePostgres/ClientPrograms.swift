@@ -6,8 +6,8 @@ package struct ClientPrograms: Sendable {
     package let folder: String
     package let version: Int
 
-    /// The oldest programs that are new enough for a server of the given major version. Older programs are preferred,
-    /// because their dumps suit the most servers.
+    /// Returns the oldest programs that are new enough for a server of the given major version.
+    /// Older programs are preferred, because their dumps suit the most servers.
     package static func find(
         forServer version: Int, in folders: [String] = Programs.usualFolders
     ) throws(PrivatePostgresError) -> ClientPrograms {

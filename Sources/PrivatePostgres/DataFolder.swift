@@ -95,7 +95,7 @@ package struct DataFolder {
         }
     }
 
-    /// The command in a form that runs it as the cluster's owner.
+    /// Returns the command in a form that runs it as the cluster's owner.
     func asOwner(_ command: [String]) -> [String] {
         owner.map { DataFolder.command(command, as: $0) } ?? command
     }

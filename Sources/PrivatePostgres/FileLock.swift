@@ -42,7 +42,7 @@ package struct FileLock: ~Copyable {
         return true
     }
 
-    /// The text that the lock's holder has written to the file.
+    /// Returns the text that the lock's holder has written to the file.
     package borrowing func note() -> String {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -25,7 +25,7 @@ extension DataFolder {
         return user
     }
 
-    /// The service user for the folder; `nil` unless this process runs as root.
+    /// Returns the service user for the folder, or `nil` unless this process runs as root.
     package static func user(of path: String) -> ServiceUser? {
         if getuid() != 0 { return nil }
         let folder = URL(fileURLWithPath: path).standardizedFileURL.path
@@ -75,7 +75,7 @@ extension DataFolder {
                 give(tree: "\(path)/\(name)", to: user)
             }
         }
-        // A file with a second name may also belong to something else.
+        // A file with a second hard link may also belong to something else.
         if found.st_mode & S_IFMT != S_IFREG || found.st_nlink == 1 {
             lchown(path, user.id, user.group)
         }
@@ -99,7 +99,7 @@ extension DataFolder {
         run(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
     }
 
-    /// The topmost folder on the path that the user may not enter.
+    /// Returns the topmost folder on the path that the user may not enter.
     private static func closedFolder(on path: String, _ user: ServiceUser) -> String {
         var way = URL(fileURLWithPath: "/")
         for name in path.split(separator: "/") {

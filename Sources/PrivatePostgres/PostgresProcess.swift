@@ -5,7 +5,7 @@ import Glibc
 struct PostgresProcess {
     private let id: pid_t
 
-    /// `nil` if the process does not exist or is a zombie.
+    /// Returns `nil` if the process does not exist or is a zombie.
     init?(_ id: pid_t) {
         // The format is "30687 (postgres) S 1 ...", in which the state follows the name.
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
@@ -20,7 +20,7 @@ struct PostgresProcess {
         return names.compactMap { pid_t($0) }.compactMap(PostgresProcess.init)
     }
 
-    /// Whether the process may belong to the server that works in this folder.
+    /// Returns whether the process may belong to the server that works in this folder.
     func mayWork(in folder: String) -> Bool {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(id)/cwd")
         if let own { return own == URL(fileURLWithPath: folder).resolvingSymlinksInPath().path }

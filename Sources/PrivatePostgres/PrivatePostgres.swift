@@ -39,7 +39,7 @@ package final class PrivatePostgres: Sendable {
         try ensureRunning(isJoining: true, mayCreate: mayCreate)
     }
 
-    /// Whether the folder holds a database.
+    /// Returns whether the folder holds a database.
     package static func exists(in folder: String) -> Bool {
         access("\(folder)/postgres/PG_VERSION", F_OK) == 0
     }

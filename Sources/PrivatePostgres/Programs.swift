@@ -7,7 +7,7 @@ package struct Programs {
     /// For example `15`.
     package let version: String
 
-    /// The newest server in these folders, or the one that matches an existing cluster.
+    /// Returns the newest server in these folders, or the one that matches an existing cluster.
     package static func find(
         forCluster cluster: (version: String, folder: String)?,
         in folders: [String] = usualFolders
@@ -32,7 +32,7 @@ package struct Programs {
         return patterns.flatMap(matches) + onPath.filter { $0.hasPrefix("/") }.map(String.init)
     }
 
-    /// All installed servers, newest first.
+    /// Returns all installed servers, newest first.
     private static func installed(in folders: [String]) -> [Programs] {
         var seen = Set<String>()
         return folders.filter { seen.insert($0).inserted }.compactMap(Programs.init(in:))

@@ -21,7 +21,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     return (hasExited ? (status >> 8) & 0xFF : 128 + (status & 0x7F), text(of: output))
 }
 
-/// A template for `mkstemp` and `mkdtemp`, which replace the last six characters.
+/// Returns a template for `mkstemp` and `mkdtemp`, which replace the last six characters.
 package func nameTemplate(_ beginning: String) -> [CChar] {
     Array((beginning + String(repeating: "X", count: 6)).utf8CString)
 }

@@ -6,7 +6,7 @@ package struct QRCode: Sendable {
     package let size: Int
     private let modules: [UInt8]
 
-    /// `nil` if the text is empty or too long.
+    /// Returns `nil` if the text is empty or too long.
     package init?(_ text: String) {
         guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }
@@ -19,7 +19,7 @@ package struct QRCode: Sendable {
         modules[row * size + column] & 1 == 1
     }
 
-    /// The dark modules of a row, as ranges of columns.
+    /// Returns the dark modules of a row, as ranges of columns.
     package func darkRanges(in row: Int) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for column in 0..<size where isDark(column, row) {

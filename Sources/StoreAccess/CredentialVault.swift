@@ -11,7 +11,7 @@ package protocol CredentialTable: Sendable {
     func putCredentials(_ sealed: SealedCredentials) throws(Fault) -> Bool
     /// Deletes an app's credentials that were written before the given version of its project's stream.
     func forgetCredentials(of app: StoreApp, before version: Int64) throws(Fault)
-    /// Whether the database uses a test clock. Calls to a real store are then forbidden.
+    /// Returns whether the database uses a test clock. Calls to a real store are then forbidden.
     func followsTestClock() throws(Fault) -> Bool
 }
 
@@ -37,7 +37,7 @@ package struct CredentialVault: Sendable {
         self.keys = keys
     }
 
-    /// An app's credentials; empty if it has none.
+    /// Returns an app's credentials, which are empty if it has none.
     package func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials {
         let sealed = try rethrowing(as: StoreTrouble.fault, table.credentials(of: app))
         guard let sealed, !sealed.status.isEmpty else { return StoreCredentials() }
@@ -46,7 +46,7 @@ package struct CredentialVault: Sendable {
         }
     }
 
-    /// The apps whose stored credentials cannot be opened.
+    /// Returns the apps whose stored credentials cannot be opened.
     package func lockedApps() throws(Fault) -> [StoreApp] {
         let kept = try table.allCredentials()
         if kept.isEmpty { return [] }
@@ -80,8 +80,8 @@ package struct CredentialVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// A digest that is the same for equal changes. It reveals nothing about the change, because no
-    /// database contains the key.
+    /// Returns a digest that is the same for equal changes. It reveals nothing about the change,
+    /// because no database contains the key.
     package func digest(of change: CredentialsChange) throws(CommandError) -> [UInt8] {
         guard let key = try sealingKeys().first else {
             preconditionFailure("the keys include the key for sealing")
@@ -89,7 +89,7 @@ package struct CredentialVault: Sendable {
         return key.derived(for: CredentialVault.digestPurpose).authenticate(change.json.bytes).bytes
     }
 
-    /// The visible properties of the credentials, for each app in a project.
+    /// Returns the visible properties of the credentials, for each app in a project.
     package func statuses(of project: ProjectID) throws(Fault) -> [AppKey: CredentialsStatus] {
         let kept = try table.credentials(of: project)
         return Dictionary(kept.map { ($0.app.key, $0.status) }) { first, _ in first }
@@ -194,7 +194,7 @@ package struct CredentialVault: Sendable {
 }
 
 extension CredentialsChange {
-    /// Whether the change replaces all existing credentials.
+    /// Returns whether the change replaces all existing credentials.
     fileprivate func replacesAll(of profile: any StoreProfile) -> Bool {
         profile.credentials.allSatisfy { secrets[$0.name] != nil }
     }
@@ -211,14 +211,14 @@ extension CredentialsChange {
 }
 
 extension CredentialsWrite {
-    /// Whether the stored credentials were written by a later command, or by an earlier attempt of this one.
+    /// Returns whether the stored credentials were written by a later command, or by an earlier attempt of this one.
     fileprivate func isLate(behind kept: SealedCredentials) -> Bool {
         kept.version > version || isRepetition && kept.version == version
     }
 }
 
 extension CredentialsStatus {
-    /// The place to which credentials are bound. In the row of another app or address, they cannot be opened.
+    /// Returns the place to which credentials are bound. In the row of another app or address, they cannot be opened.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

@@ -7,24 +7,25 @@ package protocol StoreLine: Sendable {
     func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
     /// Takes one call from the budget that all instances share. If the budget is used up, returns when to try again.
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
-    /// Informs all instances that the store accepts no such calls until an instant.
+    /// Tells all instances that the store accepts no calls of this kind until an instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
     /// Calls `respond` once, on a thread that must not be blocked.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void)
-    /// The machine's clock, because stores do not follow a test clock.
+    /// Returns the machine's time, because stores do not follow a test clock.
     func machineClock() -> Instant
     func pause(milliseconds: Int64)
 }
 
 extension StoreLine {
-    /// The store's answer, if the budget allows a call. If the store asks for a pause, all instances observe it.
+    /// Returns the store's answer, if the budget allows a call. If the store asks for a pause, all
+    /// instances observe it.
     package func answer(
         to request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) throws(StoreTrouble) -> OutboundResponse {
         try answering(request, turn, patience).awaited().get()
     }
 
-    /// The same answer, for a caller that does not block.
+    /// Returns the same answer, for a caller that does not block.
     package func answering(
         _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) -> Course<Result<OutboundResponse, StoreTrouble>> {
@@ -89,13 +90,13 @@ package struct StorePatience: Sendable {
 }
 
 extension OutboundRequest {
-    /// The request with the time limits for calls to the store.
+    /// Returns the request with the time limits for calls to the store.
     fileprivate func limited(_ patience: StorePatience, lane: String) -> OutboundRequest {
         var request = self
         request.lane = lane
         request.timeoutMilliseconds = patience.whole
         request.firstByteMilliseconds = patience.firstByte
-        // The same limit as for evidence.
+        // Replies have the same size limit as evidence.
         request.replyLimit = 4 << 20
         return request
     }
@@ -112,8 +113,9 @@ extension OutboundResponse {
         status == 429 || status >= 500 && header("Retry-After") != nil
     }
 
-    /// When the pause that a store has requested ends. The store writes an instant in milliseconds. A proxy in front of
-    /// the store may instead write a number of seconds, as HTTP specifies.
+    /// Returns when the pause that a store has requested ends. The store writes an instant in
+    /// milliseconds. A proxy in front of the store may instead write a number of seconds, as HTTP
+    /// specifies.
     fileprivate func pauseEnd(now: Instant) -> Instant {
         let (usual, longest): (Int64, Int64) = (60_000, 24 * 3_600_000)
         guard let number = header("Retry-After").flatMap({ Int64($0) }), number >= 0 else {

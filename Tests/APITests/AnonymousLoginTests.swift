@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Plays `docs/identity.md`, "Anonymous first, then known", row by row.
+/// Runs the steps of `docs/identity.md`, "Anonymous first, then known", row by row.
 @Suite("A player who is anonymous first and known later", .timeLimit(.minutes(10)))
 struct AnonymousLoginTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
@@ -19,14 +19,14 @@ struct AnonymousLoginTests {
         #expect(allowed.status == 200, "\(allowed.text)")
     }
 
-    /// Does step 1 of the page.
+    /// Performs step 1 of the page.
     private func start(_ customer: String = "anon-7", token: String = Self.token) {
         let reply = front.send(
             "PUT", "/v1/customers/\(customer)/account_token", #"{"token":"\#(token)"}"#)
         #expect(reply.status == 200, "\(reply.text)")
     }
 
-    /// Does step 3 of the page.
+    /// Performs step 3 of the page.
     private func login(
         _ customer: String = "anon-7", as known: String = "player-1", key: String? = nil
     ) -> Reply {

@@ -54,7 +54,7 @@ struct AuthorizationTests {
         let before = (stage.everything(), try service.eventCount())
         for row in stage.rows {
             guard row.role != nil else {
-                // The service ignores a key.
+                // A call that needs no key ignores any key.
                 let reply = stage.send(row, nil)
                 #expect(reply.code?.hasPrefix("key_") != true, "\(row.call)")
                 for key in revoked {

@@ -1,7 +1,7 @@
 import Core
 
 extension BadInputTests {
-    /// A cursor that no feed of this database issued.
+    /// Returns a cursor that no feed of this database issued.
     private static func cursor(of project: String) -> String {
         let place = [Int64](repeating: 0, count: Shard.count)
         let cursor = FeedCursor(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension BadInputTests {
-    /// Names that could be confused with others if they were new.
+    /// New names that people could confuse with existing ones.
     static let ids: [BadCall] = [
         BadCall(
             label: "a new customer whose id turns text around",

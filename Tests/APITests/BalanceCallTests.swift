@@ -109,7 +109,7 @@ struct BalanceCallTests {
             number % 3 == 0 ? spend(Int64(number), key: "k\(number)") : giveOnce(number)
         }
         #expect(first.allSatisfy { $0.status == 200 })
-        // Another customer's coins come in between.
+        // Merges in another customer's coins between these writes.
         _ = send(
             "POST", "/v1/customers/u2/balances/coins/adjust", #"{"amount":1000,"reason":"r"}"#)
         let merging = send("POST", "/v1/customers/u2/merge", #"{"into":"u1","reason":"r"}"#)

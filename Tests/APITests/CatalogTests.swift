@@ -164,7 +164,7 @@ struct CatalogTests {
 
     @Test("A catalog that is too large for an event is refused, and one that just fits is kept")
     func size() throws {
-        // One of the titles has that length, which makes the size exact.
+        // One title has the length `last`, so the catalog gets exactly the wanted size.
         func catalog(titles count: Int, last length: Int) -> String {
             let titles = (0..<count).map {
                 let length = $0 == count - 1 ? length : 256

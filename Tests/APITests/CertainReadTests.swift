@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Reads while it is unclear whether other instances write to the database's server.
+/// Tests reads while Deed cannot be sure that other instances write to the same database server.
 @Suite("Certain reads")
 struct CertainReadTests {
     private let service: TestService
@@ -22,7 +22,7 @@ struct CertainReadTests {
             UseCases(ports), service.reads, Submissions(service.intake, apps: service.apps),
             feed: service.feed, keys: service.keys,
             operations: Operations(obstacles: { [] }, metrics: Metrics()))
-        // The answers and all keys are in memory.
+        // From here on, memory holds the answers and all keys.
         try service.keys.reload()
         _ = service.send("GET", "/v1/customers/u1/entitlements", key: key)
     }
@@ -66,7 +66,7 @@ struct CertainReadTests {
     }
 }
 
-/// Reads from a server that other instances may no longer write to.
+/// Reads from a server to which other instances may no longer write.
 private struct DoubtedReading: CustomerReading {
     let reading: any CustomerReading
 

@@ -5,7 +5,8 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests news of a subscription that became part of a bundle. The news arrives before the subscription has a customer.
+/// Tests news of a subscription that became part of a bundle, if the news arrives before the
+/// subscription has a customer.
 @Suite("Purchases that continue others")
 struct ContinuingTests {
     private let front: Storefront

@@ -40,7 +40,7 @@ struct CredentialCallTests {
                 app, AppChange(), change, of: project, as: .operator, by: sender(key: key)))
     }
 
-    /// Makes a call that breaks off after its event.
+    /// Makes a call that fails after its event is committed.
     private func breakOff(_ secret: String, key: String) throws {
         var ports = service.ports
         ports.credentials = TappedCredentials(ports.credentials) {
@@ -137,7 +137,7 @@ struct CredentialCallTests {
         }
         #expect(try keptSecret() == nil)
         #expect(try service.eventCount() == events)
-        // The rest of the app may change, and credentials may be removed.
+        // Other changes to the app still work, and so does removing credentials.
         try set("practice", key: "k1")
         #expect(service.send("PUT", path, key: admin, body: #"{"apple_id":7}"#).status == 200)
         #expect(try keptSecret() == "practice")
@@ -179,7 +179,7 @@ struct CredentialCallTests {
         service.clock.advance(byMilliseconds: 60_000)
         #expect(put(["shared_secret": "first"], idempotencyKey: "k1").status == 200)
         #expect(try keptSecret() == "second")
-        // A clock that was ahead does not prevent this write of what the interrupted call left.
+        // By the clock, this write is later than the next ones, but the log's order counts.
         service.clock.advance(byMilliseconds: 60_000)
         #expect(put(["shared_secret": "third"]).status == 200)
         service.clock.advance(byMilliseconds: -60_000)

@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Damages rows that lead to customers, and rows beside the log. The other rows of their lists must remain.
+/// Damages rows that lead to customers, and rows outside the log. Lists must still return their other rows.
 @Suite("A damaged row leaves the others of its list")
 struct DamagedRowTests {
     private let front: Storefront
@@ -22,7 +22,7 @@ struct DamagedRowTests {
         }
     }
 
-    /// Adds rows that look like a customer's and come before all others in every order.
+    /// Adds rows that look like a customer's rows and sort first in every order.
     private func damage(_ change: String) throws {
         try service.database.run(
             """
@@ -177,7 +177,7 @@ struct DamagedRowTests {
         #expect(Set(found) == ["u1", "u2", "u3"])
     }
 
-    /// A damaged stream must not leave a door open forever that was open before.
+    /// A key that was revoked in a damaged stream must not stay valid forever.
     @Test("A project whose own stream is damaged is closed within a look, and no other")
     func closed() throws {
         try service.createProject("other")

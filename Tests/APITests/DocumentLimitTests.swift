@@ -26,7 +26,7 @@ struct DocumentLimitTests {
         let status: Int
         let code: String
         let member: String?
-        /// Each wrong place in a catalog.
+        /// The paths of the mistakes in a catalog.
         let places: [String]
     }
 
@@ -38,7 +38,8 @@ struct DocumentLimitTests {
             places: (json["errors"]?.array ?? []).map { $0["path"]?.string ?? "" })
     }
 
-    /// Sends a value within the limit and one beyond it. Only another reason may lead to a refusal of the first value.
+    /// Sends a value within the limit and one beyond it. The service may refuse the first value
+    /// only for a different reason.
     private func hold(
         _ probe: LimitProbe, of call: String, plain: () throws -> Reply,
         _ ask: (JSON) throws -> Reply
@@ -55,7 +56,7 @@ struct DocumentLimitTests {
         #expect(within != beyond, "\(name): what is within is refused for the same reason")
     }
 
-    /// The operations to test. The clock's own suite tests the call that depends on a test clock.
+    /// The operations to test. The suite of the test clock covers the operation that sets it.
     private var operations: [APIDocument.Operation] {
         document.operations.filter { !$0.pattern.hasSuffix("/test/clock") }
     }
@@ -83,15 +84,15 @@ struct DocumentLimitTests {
         #expect(asked.count > 60)
     }
 
-    /// Whether the value has a form that other tests cover.
+    /// Returns whether other tests cover the limit.
     private func isHeldElsewhere(_ probe: LimitProbe) -> Bool {
         probe.beyond == nil && probe.limit.place.hasPrefix("NewCredentials.")
             || probe.limit.keyword == "maxItems" && probe.limit.place.hasSuffix(".types")
             || probe.limit.place == "Erasure.intent"
     }
 
-    /// Whether another test covers the parameter. A feed's cursor is sealed, and a page of keys
-    /// follows a key, so no text of mere length is valid.
+    /// Returns whether another test covers the parameter. A text of the right length is not enough
+    /// for `after`: a feed's cursor is sealed, and a page of keys follows a key.
     private func isHeldElsewhere(_ parameter: String, of operation: APIDocument.Operation) -> Bool {
         parameter == "If-None-Match"
             || parameter == "after" && ["/v1/events", "/v1/keys"].contains(operation.pattern)
@@ -135,7 +136,7 @@ struct DocumentLimitTests {
         for parameter in document.parameters(of: operation)
         where parameter["in"] == "query" {
             let name = parameter["name"]?.string ?? ""
-            // Without a body, an admin's reason is a parameter.
+            // Calls without a body take the admin's reason as a parameter.
             if parameter["required"] != true && name != "reason" { continue }
             if query.contains(where: { $0.0 == name }) { continue }
             query.append((name, parameter["example"]?.string ?? ""))
@@ -281,7 +282,7 @@ struct DocumentLimitTests {
                     "\(operation.method) \(operation.pattern) \(answer.name)")
             }
         }
-        // Every body has these headers, and so do paths without the operation.
+        // Leaves out the headers that every body has, or that answer an unsupported method.
         let told: Set<AnswerHeader> = [.contentType, .allowedMethods]
         #expect(
             written == Set(AnswerHeader.allCases.filter { !told.contains($0) }.map(\.rawValue)))
@@ -324,7 +325,7 @@ extension APIDocument {
         (operation.json["parameters"]?.array ?? []).map(resolve)
     }
 
-    /// The path with its arguments. The document's examples replace missing ones.
+    /// Returns the path with its arguments. Missing ones come from the document's examples.
     fileprivate func target(
         of operation: Operation, _ arguments: [String: String] = [:]
     ) -> String {

@@ -47,8 +47,8 @@ struct DocumentTests {
             let call = "\(operation.method) \(operation.pattern)"
             #expect((operation.json["security"]?.array?.isEmpty == false) == isKeyed, "\(call)")
             #expect(operation.answers[403] != nil || !isKeyed, "\(call)")
-            // Exceptions: the query is a read with a body, a store's statements are recorded only
-            // once anyway, and neither the test clock nor a receiver's example is part of the log.
+            // Queries and searches only read. The test clock and a webhook's test are not in the
+            // log. The log records a store's statement only once anyway.
             let isWrite =
                 isKeyed && operation.method != "GET" && !call.hasSuffix("/query")
                 && !call.hasSuffix("/find") && !call.hasSuffix("/test/clock")
@@ -114,7 +114,7 @@ struct DocumentTests {
         for name in ["Consumable", "NonConsumable", "NonRenewing", "AutoRenewable"] {
             let schema = try #require(document.schema(name))
             let kind = try #require(schema["properties"]?["kind"]?["const"])
-            // A reader of every product must know that currency unlocks nothing.
+            // The catalog's reader knows this member for every kind, although currency unlocks nothing.
             inside.append(
                 (
                     "products", [["kind": kind, "no_such_member": 1]],
@@ -160,7 +160,7 @@ struct DocumentTests {
         }
         let evidence = Set(try #require(document.words(of: "EvidenceCode")))
         let listed = Set(try ErrorPage.ours.get().codes)
-        // No operation has these codes. The command line and single pieces of evidence do.
+        // Operations do not return these codes. The command line does, or the answer about one piece of evidence.
         let elsewhere: Set = [
             "route_unknown", "method_not_allowed", "project_exists", "too_many_keys",
             "held_by_another", "moved_recently", "account_shared", "too_many_allowed_apps",
@@ -183,7 +183,7 @@ struct DocumentTests {
             }
         }
         let written = try #require(document.words(of: "EvidenceCode"))
-        // The queue waits for everything that is not the evidence's fault.
+        // Evidence with these codes waits in the queue, because the fault is not in the evidence.
         let storeCodes: Set = [
             "store_not_configured", "store_secret_wrong", "credentials_locked",
             "store_unauthorized", "store_refused", "store_limited", "store_unavailable",
@@ -208,7 +208,7 @@ struct DocumentTests {
         expect("SandboxAccess", SandboxAccess.Word.self)
         expect("ReceiptJudge", ReceiptJudge.self)
         let names = EventType.allCases.map(\.name)
-        // Also leaves out events of store accounts, whose streams no call reads.
+        // No call reads the streams of store accounts, so `account` is in this list.
         let ofProjects = [
             "project", "key", "catalog", "app", "publication", "reconciliation", "log", "account",
             "webhook",
@@ -296,7 +296,7 @@ extension String {
 extension APIDocument {
     fileprivate func schema(_ name: String) -> JSON? { json["components"]?["schemas"]?[name] }
 
-    /// The part of the catalog with that name.
+    /// Returns the part of the catalog with that name.
     fileprivate func catalog(_ name: String, _ part: String) -> JSON? {
         schema("Catalog")?["properties"]?[name]?[part].map(resolve)
     }
@@ -316,7 +316,7 @@ extension APIDocument {
         return content?["schema"].map(resolve)
     }
 
-    /// The path with each argument's example.
+    /// Returns the path with each argument's example.
     fileprivate func target(of operation: Operation) -> String {
         (operation.json["parameters"]?.array ?? []).map(resolve).reduce(operation.pattern) {
             $0.replacing(
@@ -324,7 +324,7 @@ extension APIDocument {
         }
     }
 
-    /// Whether the content or its schema has an example.
+    /// Returns whether the content or its schema has an example.
     fileprivate func hasExample(_ answer: JSON) -> Bool {
         (answer["content"]?.object?.members ?? []).allSatisfy { media in
             media.value["example"] != nil

@@ -7,8 +7,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Plants a person's marks wherever possible, erases the person, and looks for the marks
-/// everywhere.
+/// Plants marks about a person in every possible place, erases the person, and searches all places for the marks.
 @Suite("What is left of an erased person", .timeLimit(.minutes(20)))
 struct ErasedMarksTests {
     private let front: Storefront
@@ -26,7 +25,7 @@ struct ErasedMarksTests {
 
     private static let token = "6f1d3ba5-3e9b-4b0e-9c0e-0a4f6a1f7c11"
 
-    /// Ids of transactions, orders and tokens, reasons, and tickets. Each occurs nowhere else.
+    /// Ids of transactions, orders and tokens, reasons, and tickets. No other text contains them.
     private static let marks: [String] =
         [
             "7700123451", "7700123452", "7700123453", "7700123454", "7700123455", "7700123456",
@@ -39,8 +38,8 @@ struct ErasedMarksTests {
             "figure-product",
         ]
 
-    /// The marks that stay, according to the page: the causes of events with their idempotency
-    /// keys, and the erasure's own words.
+    /// The marks that an erasure does not remove, according to the page: the causes of events with
+    /// their idempotency keys, and the erasure's own reason and ticket.
     private static let staying = ["key-mark", "erase-reason", "ERASE-T"]
 
     private func plant() throws {
@@ -54,7 +53,7 @@ struct ErasedMarksTests {
         #expect(
             front.submit(Sale("7700123453", "coins.100", .consumable, at: front.daysAgo(2))).status
                 == 200)
-        // The catalog does not know this product, so the transaction waits for it.
+        // The catalog does not contain this product, so the transaction waits for it.
         #expect(
             front.submit(Sale("7700123454", "unknown.thing", .consumable, at: front.daysAgo(2)))
                 .status
@@ -69,7 +68,7 @@ struct ErasedMarksTests {
                     transaction: front.store.transaction(renewal)))
             #expect(news.status == 200, "\(number): \(news.text)")
         }
-        // This purchase arrives before its customer.
+        // This purchase arrives before a customer claims it.
         let early = Sale("7700123456", "season", .nonRenewing, at: front.daysAgo(3))
         let news = front.notify(
             front.store.notification(
@@ -108,7 +107,7 @@ struct ErasedMarksTests {
 
     /// Plants marks in tables that calls in a test can hardly fill.
     private func plantBesideTheLog() throws {
-        // The refusal waits in memory until it is written.
+        // Deed keeps the refusal in memory and writes it later.
         let refused = front.send(
             "DELETE", "/v1/customers/u1/grants/g_unknown",
             #"{"reason":"late-reason","ticket":"LATE-T"}"#, key: front.admin)
@@ -141,7 +140,7 @@ struct ErasedMarksTests {
             """)
     }
 
-    /// Every row of every table, as text.
+    /// Returns every row of every table, as text.
     private func dump() throws -> String {
         let names = try front.service.database.text(
             """
@@ -154,7 +153,7 @@ struct ErasedMarksTests {
         }.joined(separator: "\n")
     }
 
-    /// Answers of calls about the person, and of calls about everything.
+    /// Returns the answers of calls about the person, and of calls about all customers.
     private func answers() -> String {
         [
             "customers/u1", "customers/u1/entitlements", "customers/u1/events?limit=1000",
@@ -180,7 +179,7 @@ struct ErasedMarksTests {
         try plant()
         let before = try dump()
         let planted = Self.marks.filter { before.contains($0) }
-        // Without planted marks, the test would find nothing.
+        // If nothing had been planted, this test could not fail.
         #expect(planted.count >= 30, "\(Self.marks.filter { !planted.contains($0) })")
         let evidence = "select count(*) from deed.evidence where content is not null"
         #expect(try front.service.database.number(evidence) >= 6)
@@ -192,7 +191,7 @@ struct ErasedMarksTests {
             #"{"purchases":"forget","reason":"erase-reason","ticket":"ERASE-T","intent":"\#(intent)"}"#,
             key: front.admin)
         #expect(done.status == 200, "\(done.text)")
-        // After the erasure, another instance writes a refusal from before it.
+        // Deed writes a refusal from before the erasure only after it.
         try front.service.keys.refusals.write()
         let places = [
             ("the tables", try dump()), ("the answers", answers()),
@@ -200,9 +199,9 @@ struct ErasedMarksTests {
             ("the metrics", front.service.metrics.text()),
         ]
         for (place, text) in places {
-            // The stream's name contains the id of the purchase that waited there.
+            // The stream's name contains the id of the unclaimed purchase.
             let text = text.replacing("$unclaimed/apple:7700123456", with: "")
-                // The answer repeats the question.
+                // The search's answer repeats the query.
                 .replacing(#""query":"7700123451""#, with: "")
             for mark in Self.marks {
                 let told = text.lines(with: mark) + text.lines(with: Self.hex(mark))

@@ -94,7 +94,7 @@ struct ErasureTests {
         try proveAll()
     }
 
-    /// Expects the log, the rows and the chain to be right.
+    /// Expects the log, the rows and the hash chain to be intact.
     private func proveAll() throws {
         let auditor = Auditor(front.service.database.settings())
         var projections = ProjectionAudit()
@@ -149,7 +149,7 @@ struct ErasureTests {
         let found = front.send("GET", "/v1/find?q=u1", key: front.admin)
         #expect(found.text.contains("u1"), "\(found.text)")
         try proveAll()
-        // The second life can be erased as well.
+        // The customer's new data can also be erased.
         #expect(erase(intent: try intent()).status == 200)
         #expect(try front.isActive("level2") == false)
         try proveAll()
@@ -246,7 +246,7 @@ struct ErasureTests {
         #expect(late.status == 422 && late.code == "done_before_erasure", "\(late.text)")
         #expect(try front.isActive("level2") == false)
         #expect(grant("h").status == 201)
-        // The key of the new life is known like any other.
+        // Repeating the call from after the erasure returns the same grant.
         #expect(grant("h").status == 201)
         #expect(try front.isActive("level2") == true)
         #expect(erase(intent: intent, key: "k").text == first.text)

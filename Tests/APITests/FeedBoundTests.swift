@@ -21,7 +21,7 @@ struct FeedBoundTests {
         #expect(reply.status == 201, "\(reply.text)")
     }
 
-    /// Repeats the customer's only event. The feed trusts the log and verifies no chains.
+    /// Inserts many copies of the customer's only event. The feed trusts the log and does not verify hash chains.
     private func repeatEvent(of customer: String, times: Int) throws {
         try service.database.run(
             """

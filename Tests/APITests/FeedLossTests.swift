@@ -33,9 +33,9 @@ struct FeedLossTests {
         let other = try TestService(beside: service)
         #expect(give("held", through: service) == 201)
         let held = try Stream.test("held")
-        // This ledger's events are written, but its commit waits for a row that another session has locked.
+        // The call below writes its events, but cannot commit while this session locks a row.
         var settings = ConnectionSettings(url: service.database.url, role: nil)
-        // Its locks must last as long as the reads below.
+        // The lock must last as long as the reads below.
         settings.silentLockMilliseconds = 0
         var connection = try Connection.open(settings)
         func run(_ text: String) throws {
@@ -78,7 +78,7 @@ struct FeedLossTests {
         #expect(events == 27)
     }
 
-    /// A database with some events and no open session.
+    /// Creates a database with some events and no open session.
     private func begin() throws -> (ScratchDatabase, NewKey) {
         let service = try TestService()
         let key = try service.key(.admin)
@@ -118,7 +118,7 @@ struct FeedLossTests {
             let restart = try #require(try refused.json["restart"]?.string)
             let again = try backup.wholeFeed(after: restart, key: key).map(\.id)
             #expect(Set(again).isSuperset(of: new) && Set(again).count == again.count)
-            // Most events are not reported again.
+            // The feed does not repeat most events.
             #expect(old == early.next || again.count == 30)
         }
         let next = try backup.wholeFeedCursor(key: key)
@@ -136,7 +136,7 @@ struct FeedLossTests {
         let cursor = try service.wholeFeedCursor(key: key)
         backup.clock.advance(byMilliseconds: 3_600_000)
         let kept = Set(try backup.wholeFeed(key: key).map(\.id))
-        // Writes more events in every shard than were lost.
+        // Writes more events to every shard than the shard lost.
         for number in 0..<200 { #expect(give("w\(number)", through: backup, key) == 201) }
         let new = Set(try backup.wholeFeed(key: key).map(\.id)).subtracting(kept)
         #expect(new.count == 200)

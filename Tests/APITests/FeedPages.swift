@@ -39,7 +39,7 @@ extension TestService {
         try FeedReply(send("GET", "/v1/events?\(query)", key: key))
     }
 
-    /// All pages from a place to the end of the log.
+    /// Returns all pages from a position to the end of the log.
     func wholeFeed(_ query: String = "", after: String? = nil, key: NewKey) throws -> [JSON] {
         var events: [JSON] = []
         var next = after

@@ -100,7 +100,7 @@ struct FeedWaitTests {
         var question = FeedQuestion(project, .production)
         question.start = .end
         for number in 0..<Feed.waitLimit {
-            // Acts as if callers arrived at different times and from different places.
+            // The callers before and after this event wait at different positions.
             if number == 500 { give("early") }
             guard
                 case .waiting(let ticket, let page) = try service.feed.ask(

@@ -32,7 +32,8 @@ struct FindTests {
     private static let freeAccount = "704000000000000002"
     private let front: Storefront
 
-    /// Gives ann a subscription with two periods, an order, a token and a grant. Also leaves a purchase waiting.
+    /// Gives the customer ann a subscription with two periods, an order, a token and a grant. Also
+    /// leaves a purchase unclaimed.
     init() throws {
         front = try Storefront()
         func month(_ id: String, _ item: String, at days: Int64) -> Sale {
@@ -74,7 +75,7 @@ struct FindTests {
         return front.send("GET", "/v1/find?q=\(query)\(more)", key: key)
     }
 
-    /// The matches, each in one line.
+    /// Returns the matches, one per line.
     private func found(_ words: String, _ more: String = "") throws -> [String] {
         try lines(try find(words, more).json)
     }
@@ -134,7 +135,7 @@ struct FindTests {
         #expect(
             try front.send("GET", path).json["events"]?.array?.first?["type"]?.string
                 == "grant.given")
-        // Digits of another event, a place beyond the end, and one of the project's own events.
+        // A wrong id, a position beyond the end, and an event of the project itself find nothing.
         #expect(try found("\(id.dropLast(8))00000000") == [])
         #expect(try found("\(position)0000") == [])
         let own = try front.service.database.number(
@@ -163,7 +164,7 @@ struct FindTests {
         #expect(try find("u_", "&limit=2").json["more"] == true)
         #expect(try find("u_", "&limit=4").json["more"] == false)
         #expect(try customers("$u") == [])
-        // A transaction with that name comes before customers with that prefix.
+        // A transaction with exactly this id comes before a customer whose id begins with it.
         _ = front.send(
             "POST", "/v1/customers/30x/balances/coins/adjust", #"{"amount":1,"reason":"r"}"#,
             key: front.admin)
@@ -313,7 +314,7 @@ struct FindTests {
         #expect(try found("50").count == 1)
         let events = try front.service.eventCount()
         #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
-        // A minute later, the store signs the same statement again.
+        // One minute later, the store signs the same statement again.
         minutes.withLock { $0 = 1 }
         #expect(try ask("MK5")["store"]?.array?.first?["recorded"] == 0)
         let none = try ask("MK6")
@@ -325,7 +326,7 @@ struct FindTests {
         }
         let failed = try ask("MK5")["store"]?.array?.first
         #expect(failed?["outcome"] == "failed" && failed?["code"] == "store_unavailable")
-        // The store is asked only on request, and weaker keys may not ask it.
+        // Deed asks the store only on request, and refuses to do so for weaker keys.
         let plain = front.send("POST", "/v1/find", #"{"q":"30"}"#, key: front.admin)
         #expect(try plain.json["store"] == nil && lines(plain.json).count == 1)
         #expect(front.send("POST", "/v1/find", #"{"q":"MK5"}"#).status == 403)

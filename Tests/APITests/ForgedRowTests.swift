@@ -5,13 +5,13 @@ import Service
 import TestSupport
 import Testing
 
-/// An attempt by a login that writes rows behind Deed's back.
+/// An attempt by a database login to change rows without Deed.
 private struct ForgedRow: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The statement that alters the rows. `mend` restores them.
     let forge: String
     let mend: String
-    /// Whether the store's news of the second purchase is about this row.
+    /// Whether the store's news of the second purchase depends on this row.
     let isInNews: Bool
 
     init(_ name: String, _ forge: String, _ mend: String, isInNews: Bool = true) {

@@ -10,7 +10,7 @@ struct GrantListTests {
     private let admin: NewKey
     private let other: NewKey
 
-    /// The grants with their tickets and reasons, each a minute after the previous one.
+    /// The grants with their tickets and reasons. Each is given a minute after the previous one.
     private static let given: [(customer: String, entitlement: String, members: String)] = [
         ("u1", "pro", #""for":"P30D","reason":"Outage of May","ticket":"T-1""#),
         ("u2", "pro", #""for":"P1D","reason":"outage of May","ticket":"T-1""#),
@@ -38,7 +38,7 @@ struct GrantListTests {
         service.send("GET", "/v1/grants\(query)", key: key ?? admin)
     }
 
-    /// The indexes in `given` of the listed grants.
+    /// Returns the indexes in `given` of the listed grants.
     private func places(_ query: String) throws -> [Int] {
         let reply = list(query)
         let grants = try #require(try reply.json["grants"]?.array, "\(reply.text)")
@@ -88,7 +88,7 @@ struct GrantListTests {
             service.send("PATCH", path, key: admin, body: #"{"for":"P2D","reason":"r"}"#).status
                 == 200)
         #expect(try places("?active_at=2026-11-22T19:20:00Z") == [2, 0])
-        // The grant that waits for this one begins earlier.
+        // The waiting grant now begins earlier.
         #expect(try places("?active_at=2026-11-22T19:21:00Z") == [3, 2])
         #expect(service.send("DELETE", path, key: admin, body: #"{"reason":"r"}"#).status == 200)
         let revoked = try list("?ticket=T-1").json["grants"]?.array?.last

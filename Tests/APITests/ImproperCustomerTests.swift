@@ -19,7 +19,7 @@ struct ImproperCustomerTests {
             #"{\#(Self.grant),"environment":"\#(environment.rawValue)"}"#, key: front.admin)
     }
 
-    /// Creates a customer with an odd id, as a release that accepted any id would have.
+    /// Creates a customer with an unusual id, as in a release that accepted any id.
     private func makeOld(_ odd: String, in environment: Environment) throws {
         func stream(_ customer: String) throws -> Stream {
             Stream(

@@ -53,7 +53,7 @@ struct KeyLifeTests {
             #expect(reply.header("WWW-Authenticate") == "Bearer error=\"invalid_token\"")
         }
         #expect(try listed(key)["state"] == "expired")
-        // After that time, the key is unknown.
+        // After that time, Deed no longer knows the key.
         service.clock.advance(byMilliseconds: Key.expiredFor)
         try service.keys.reload()
         #expect(read(key).code == "key_unknown")
@@ -143,7 +143,7 @@ struct KeyLifeTests {
     func lastUse() throws {
         let key = try service.key(.reader, name: "")
         #expect(try listed(key)["last_used_at"]?.isNull == true)
-        // Reads the database and thus notes each use.
+        // Makes a call that reads the database, and records the use of the key.
         func use(_ one: TestService) throws {
             let reply = one.send("GET", "/v1/customers/u1/events", key: key)
             #expect(reply.status == 200)
@@ -169,7 +169,7 @@ struct KeyLifeTests {
         for one in [service, other] {
             #expect(try listed(key, through: one)["last_used_at"] == "2026-11-20T20:00:00.000Z")
         }
-        // Another instance's late write does not undo this.
+        // A late write of an earlier use does not undo another instance's later use.
         try service.database.run(
             "update deed.key_uses set used_at = used_at + 3600000 where key_id = '\(key.key)'")
         try use(service)
@@ -239,7 +239,7 @@ struct KeyLifeTests {
         #expect(explained.first?["actor_name"] == "back office")
         let grants = try get("/v1/grants")["grants"]?.array ?? []
         #expect(Set(grants.map { $0["given_by_name"]?.string }) == ["back office", nil])
-        // A rotated key keeps its name, and a revoked one keeps the name that it had.
+        // A rotated key keeps its name. Events also keep the name of a revoked key.
         let new = try service.rotate(admin)
         try service.revoke(admin)
         give("u2", by: new)

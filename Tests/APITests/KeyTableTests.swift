@@ -6,7 +6,7 @@ import Testing
 
 @testable import API
 
-/// The same table of routes for expired keys and for keys bound to one environment.
+/// Tests the same table of routes with expired keys and with keys bound to one environment.
 extension AuthorizationTests {
     @Test("A key that has ended opens no route, whatever its role was")
     func expired() throws {
@@ -43,7 +43,7 @@ extension AuthorizationTests {
         let before = (stage.everything(), try service.eventCount())
         for row in stage.rows {
             if row.role == nil { continue }
-            // By default, a webhook is for production, and a production key creates it.
+            // A new webhook is for production by default, so a production key may create it.
             if row.call == "POST /v1/webhooks", environment == .sandbox { continue }
             for (role, key) in keys {
                 let reply = stage.send(row, key)
@@ -61,7 +61,7 @@ extension AuthorizationTests {
         }
         #expect(stage.everything() == before.0)
         #expect(try service.eventCount() == before.1)
-        // In its own environment, the key works like any other.
+        // In its own environment, a bound key works like any other.
         for row in stage.rows {
             guard row.role != nil, let apart = row.apart else { continue }
             for (role, key) in keys where Self.may(role, row) {
@@ -87,7 +87,7 @@ extension AuthorizationTests {
             for (role, key) in keys where Self.may(role, row) {
                 let reply = stage.send(row, key)
                 let told = "\(role) \(row.call): \(reply.status) \(reply.text)"
-                // By default, a webhook is for production.
+                // A new webhook is for production by default.
                 let isElsewhere = row.call == "POST /v1/webhooks" && environment == .sandbox
                 let isRefused = stage.changesShared(row) || isElsewhere
                 #expect((reply.code == "environment_not_allowed") == isRefused, "\(told)")
@@ -100,14 +100,14 @@ extension AuthorizationTests {
 extension Stage {
     private static let byID = ["/v1/intake/"]
 
-    /// Whether the call concerns this environment's things. A key of the other environment must not make it.
+    /// Returns whether the call concerns data of this environment. A key of the other environment must not make it.
     fileprivate func concerns(_ row: Row, _ environment: Environment) -> Bool {
         if row.apart != nil || changesShared(row) { return true }
         if Stage.byID.contains(where: { row.call.contains($0) }) { return true }
         return row.call == "POST /v1/webhooks" && environment == .production
     }
 
-    /// Whether the call changes something that both environments share, or concerns both.
+    /// Returns whether the call changes something that both environments share, or concerns both.
     fileprivate func changesShared(_ row: Row) -> Bool {
         let ofBoth = ["/export", "/erase", "/merge", "/merge/undo"]
         if ofBoth.contains(where: row.call.hasSuffix) { return true }

@@ -40,7 +40,7 @@ struct KeyTests {
                 "GET", "/v1/customers/u1/entitlements", headers: [("Authorization", "Bearer x")])
             #expect(reply.status == 401)
         }
-        // No lookup is left for this key. Half a second later, one is available.
+        // Deed has used up its lookups of keys. Half a second later, it may look up one more.
         let key = try service.key(.reader)
         #expect(read("u1", key).status == 401)
         service.clock.advance(byMilliseconds: 500)

@@ -57,7 +57,7 @@ struct LargeClaimTests {
             create trigger overtake before insert on deed.tokens for each row
             when (new.customer like 'slow%') execute function deed.overtake()
             """)
-        // All of them wait for the shards, and therefore share batches.
+        // All of these calls wait for the locked shards, and therefore share batches.
         inParallel(17) { lane in
             if lane == 0 {
                 try? front.service.database.run(

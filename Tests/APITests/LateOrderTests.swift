@@ -17,7 +17,7 @@ struct LateOrderTests {
 
     private var sale: Sale { Sale("7", "level2", .nonConsumable, at: front.daysAgo(0)) }
 
-    /// Evidence of a sale that a store has signed tomorrow. It has to wait.
+    /// Evidence of a sale with tomorrow's signing time. It has to wait.
     private var early: JSON {
         front.signed([sale.with { $0.signedAt = front.daysAgo(-1) }])
     }
@@ -75,7 +75,7 @@ struct LateOrderTests {
         front.service.clock.advance(byMilliseconds: 2 * 86_400_000)
         #expect(try front.work()?.isKept == true)
         #expect(try order()?["state"] == "open")
-        // Acts as if the worker had recorded the item and then found another revision.
+        // Puts the recorded item back into the queue, as if another worker had changed it meanwhile.
         try front.service.database.run(
             """
             update deed.intake set state = 'waiting', order_id = 'o1', results = null, next_try_at = 0,

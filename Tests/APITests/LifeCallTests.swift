@@ -144,7 +144,7 @@ struct LifeCallTests {
         advance(front, days: 10)
         tell("SUBSCRIBED", period("4", 103), at: day(103))
         try expect("active", active: true, renews: true)
-        // The whole life waited for a holder: the first submission claimed what the store had sent.
+        // All news of this purchase waited until the first submission named its holder.
         #expect(try front.events().first == "purchase.attached")
         let known = try front.send(
             "GET", "/v1/customers/u1/entitlements?at=\(day(65).text)"
@@ -198,7 +198,7 @@ struct TransferCallTests {
         #expect(try front.submit(sale, for: "ben").outcomes == ["held_by_another"])
         front.service.clock.advance(byMilliseconds: 29 * 86_400_000)
         #expect(try front.submit(sale, for: "ben").outcomes == ["recorded"])
-        // No service was publishing, so the next write publishes.
+        // No service published the boundary, so the next write does.
         #expect(
             try front.events(of: "anna") == ["purchase.made", "access.ended", "purchase.detached"])
         #expect(try front.events(of: "ben") == ["purchase.attached"])

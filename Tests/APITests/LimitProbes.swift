@@ -17,14 +17,15 @@ struct DocumentLimit: Hashable, Comparable, CustomStringConvertible {
     }
 }
 
-/// A call with a value at its limit, or at a place where a limit would show.
+/// A call with a value at its limit, or at a place where a limit may be missing.
 struct LimitProbe {
     let limit: DocumentLimit
     /// The value alone, shortened for people.
     let value: String
     /// A value within the document's limit.
     let within: JSON
-    /// A value beyond the limit; `nil` if the document has no limit and `within` exceeds any.
+    /// A value beyond the limit; `nil` if the document has no limit. In that case, `within` exceeds
+    /// any reasonable limit.
     let beyond: JSON?
 }
 
@@ -32,7 +33,7 @@ struct LimitProbe {
 struct LimitProbes {
     let document: APIDocument
     private(set) var found: [LimitProbe] = []
-    /// Puts a value into the whole request.
+    /// A function that puts a value into the whole request.
     private typealias Setting = (JSON) -> JSON
     private var seen: Set<String> = []
 
@@ -133,7 +134,8 @@ struct LimitProbes {
         }
     }
 
-    /// Values that the service would refuse if the document lacked a limit.
+    /// Returns huge values for places without a documented limit. The service refuses them if it
+    /// has a limit that the document lacks.
     private func unlimited(_ schema: JSON, _ sample: JSON) -> [(String, JSON)] {
         let type = schema["type"]?.string ?? schema["type"]?.array?.first?.string
         let isChosen = ["enum", "const", "format", "pattern"].contains { schema[$0] != nil }
@@ -154,7 +156,7 @@ struct LimitProbes {
         }
     }
 
-    /// Values for places where the document's example works only once, or conflicts with the document's other limits.
+    /// Values for places where the document's example works only once, or contradicts another limit in the document.
     static let samples: [String: JSON] = [
         "NewOrder": [:], "NewCreditLimit": ["per_call": 1, "per_day": 9_007_199_254_740_991],
         "SettingsChange": ["allow_unknown": true],
@@ -172,7 +174,7 @@ struct LimitProbes {
         return JSON.object(of: (0..<count).map { ("m\($0)", sample) })
     }
 
-    /// The largest value that the pattern accepts, and the smallest that it refuses.
+    /// The longest duration that the pattern accepts, and the shortest that it refuses.
     private static let duration: String = {
         let date = "YMWD".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()
         let time = "HMS".map { "(0*([0-9]{1,7}|10000000)\($0))?" }.joined()
@@ -218,7 +220,7 @@ struct LimitProbes {
 }
 
 extension APIDocument {
-    /// An acceptable value for the schema.
+    /// Returns an acceptable value for the schema.
     func sample(of schema: JSON) -> JSON {
         if let name = schema["$ref"]?.string?.split(separator: "/").last.map(String.init),
             let known = LimitProbes.samples[name]
@@ -265,12 +267,12 @@ extension JSON {
         return JSON.object(of: others + [(name, value)])
     }
 
-    /// The text padded to that length.
+    /// Returns the text padded to that length.
     fileprivate func padded(to count: Int) -> JSON {
         JSON(string ?? "", max(0, count - (string ?? "").unicodeScalars.count))
     }
 
-    /// The value with a different name.
+    /// Returns the value under a different name.
     fileprivate func numbered(_ number: Int) -> JSON {
         if let text = string { return .string("\(text)\(number)") }
         return self["id"].map { setting("id", to: $0.numbered(number)) } ?? self

@@ -12,8 +12,8 @@ struct MendedRowTests {
     private static let token = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
     private static let waiting = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12"
     private static let carried = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a13"
-    /// The tables that follow from the log, except what a reconciliation itself changes and the
-    /// time since when a purchase has waited.
+    /// The tables derived from the log, except for data that a reconciliation itself changes and
+    /// the time since when a purchase has waited.
     private static let tables = [
         "customers", "purchases", "customer_balances", "customer_grants", "orders", "order_owners",
         "tokens",
@@ -24,7 +24,7 @@ struct MendedRowTests {
     ]
     private let front: Storefront
 
-    /// A customer with something in every table, another customer, and a waiting purchase.
+    /// Creates a customer with rows in every table, another customer, and an unclaimed purchase.
     init() throws {
         front = try Storefront()
         let month = Sale(
@@ -191,7 +191,7 @@ struct MendedRowTests {
         ])
     func planted(_ statement: String) throws {
         let before = try rows()
-        // The catalog is applied everywhere, so rows of an older one are no longer on their way.
+        // Marks the catalog as applied, so that no row may still follow an older catalog.
         try front.service.database.run(
             "update deed.projects set projected_version = catalog_version")
         #expect(try reconcile(repairs: true).found == 0)
@@ -258,7 +258,7 @@ struct MendedRowTests {
         return finished.steps[step] ?? StepCounts()
     }
 
-    /// The findings of an audit of all rows.
+    /// Returns the findings of an audit of all rows.
     private func findings() throws -> [String] {
         let auditor = Auditor(front.service.database.settings(role: LedgerSettings.serviceRole))
         var audit = ProjectionAudit()

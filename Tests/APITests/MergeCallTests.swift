@@ -45,7 +45,7 @@ struct MergeCallTests {
         }
     }
 
-    /// Reports a sale to Deed as the store does.
+    /// Sends a notification about a sale to Deed, as the store does.
     func notify(_ sale: Sale) -> Reply {
         front.notify(
             front.store.notification(
@@ -87,7 +87,7 @@ struct MergeCallTests {
             ).status == 201)
     }
 
-    /// Expects the log, the rows and the chain to be right.
+    /// Expects the log, the rows and the hash chain to be intact.
     func proveAll(_ location: SourceLocation = #_sourceLocation) throws {
         let auditor = Auditor(front.service.database.settings())
         var projections = ProjectionAudit()
@@ -284,7 +284,7 @@ struct MergeCallTests {
             try front.send("GET", "/v1/customers/anon").json["purchases"]?.array?.count == 3)
         try proveAll()
         #expect(undo().code == "not_merged")
-        // The second merge brings the purchase made in between.
+        // The second merge includes the purchase made in between.
         #expect(merge().status == 200)
         #expect(undo().status == 200)
         try proveAll()

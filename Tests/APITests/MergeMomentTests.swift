@@ -7,7 +7,7 @@ import Testing
 
 @testable import API
 
-/// Tests simultaneous merges, and what others are told about one.
+/// Tests simultaneous merges, and what Deed tells other readers about a merge.
 extension MergeCallTests {
     @Test(
         "Of merges of one customer at the same moment one is done, and the others name its target")

@@ -172,7 +172,7 @@ struct MoveCallTests {
         #expect(try mayUse("anna") == false)
     }
 
-    /// A command with the store's statement, which the store repeats and signs a little later each time.
+    /// Returns a command with the store's statement, signed a little later in each round.
     private func news(_ round: Int, for holder: String) throws -> Command {
         var fact = try TransactionFact.bought(
             "level2", .nonConsumable, transaction: "1", at: service.clock.now)

@@ -18,7 +18,7 @@ struct NamedHolderCallTests {
         try Storefront(settings: #"{"transfer":"\#(rule)"}"#)
     }
 
-    /// A period of a subscription, this many months ago.
+    /// Returns a period of a subscription, this many months ago.
     private func month(
         _ front: Storefront, _ ago: Int64, token: String? = nil, transaction: String? = nil
     ) -> Sale {
@@ -85,7 +85,7 @@ struct NamedHolderCallTests {
         _ = front.submit(month(front, 2), for: "first")
         _ = front.submit(month(front, 2), for: "thief")
         #expect(try holder(front) == (rule == "keep" ? "first" : "thief"))
-        // The victim pays. The purchase's own token names its customer, no matter who sends the evidence.
+        // The victim pays. The purchase's token names the victim, and it counts no matter who sends the evidence.
         let news = front.store.notification(
             "DID_RENEW", id: "n1", at: front.daysAgo(0),
             transaction: front.store.transaction(month(front, 0, token: Self.token)))
@@ -94,7 +94,7 @@ struct NamedHolderCallTests {
         #expect(try front.isActive("pro", for: "victim") == true)
         #expect(try front.isActive("pro", for: "thief") != true)
         #expect(try front.submit(month(front, 0), for: "thief").outcomes == ["held_by_another"])
-        // Support sees the reason.
+        // The event tells support why the purchase moved.
         let events = try front.send("GET", "/v1/customers/victim/events").json["events"]?.array
         let attached = events?.first { $0["type"]?.string == "purchase.attached" }
         #expect(attached?["data"]?["cause"]?["kind"]?.string == "named")
@@ -139,7 +139,7 @@ struct NamedHolderCallTests {
             for order in [[1, 0], [0, 1]] as [[Int64]] {
                 let front = try front(rule)
                 #expect(register(front, "first", Self.token).status == 200)
-                // The second customer's token is known beforehand, or only after everything is recorded.
+                // The second customer's token is registered either first or after all evidence.
                 if order[0] == 0 { #expect(register(front, "second", Self.other).status == 200) }
                 for ago in order {
                     _ = front.submit(
@@ -212,7 +212,7 @@ struct NamedHolderCallTests {
         #expect(register(front, "thief", Self.other).status == 200)
         #expect(try holder(front) == "u1")
         #expect(try front.service.database.number("select count(*) from deed.carried_tokens") == 0)
-        // The evidence itself brings the purchase to the customer whom it names.
+        // Evidence that names a customer moves the purchase to that customer.
         #expect(register(front, "victim").status == 200)
         #expect(
             try front.submit(month(front, 0, token: Self.token), for: "victim").outcomes == [

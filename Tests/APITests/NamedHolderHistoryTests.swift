@@ -9,7 +9,7 @@ import Testing
 import Threading
 
 /// Plays the histories of `NamedHolderOrderTests` over the API and PostgreSQL, several at a time.
-/// Simultaneous acts share batches, and the tables of tokens decide them.
+/// Simultaneous acts share batches, and Deed decides them by the tables of tokens.
 @Suite("Who holds purchases, in random histories over the ledger", .timeLimit(.minutes(20)))
 struct NamedHolderHistoryTests {
     private static let lanes = 8
@@ -70,7 +70,7 @@ struct NamedHolderHistoryTests {
         }
     }
 
-    /// What went wrong, except for refusals by the rules.
+    /// Performs the act. Returns what went wrong, except for refusals by the rules.
     private func take(_ act: TokenAct, in life: Life) -> String? {
         switch act {
         case .evidence(let fact, let bearer): return told(submit(fact, by: bearer), act)
@@ -132,7 +132,7 @@ struct NamedHolderHistoryTests {
     }
 }
 
-/// One of the histories, and its expected result so far.
+/// One of the histories, and its expected result up to now.
 private struct Life {
     private(set) var acts: [TokenAct]
     private(set) var done: [TokenAct] = []
@@ -142,7 +142,7 @@ private struct Life {
         _ number: Int, _ start: Instant, now: Instant, _ rule: TransferPolicy.Rule,
         _ restore: TransferPolicy.Rule, _ random: inout SeededGenerator
     ) {
-        // The second month of the monthly purchases.
+        // The monthly purchases are in their second month.
         let history = TokenHistory(
             "h\(number)", number: UInt8(number), subscription: "pro.month", coins: "coins.100",
             from: start.advanced(byMilliseconds: -40 * day))

@@ -62,7 +62,8 @@ struct NotificationCallTests {
         #expect(twice.status == 200)
         #expect(try front.service.eventCount() == events)
         #expect(try count("evidence", "kind = 'notification'") == 1)
-        // The same holds under the signature of a later attempt, and once the purchase has a holder.
+        // A later attempt with a new signature changes nothing either, even after a customer has
+        // claimed the purchase.
         _ = front.notify(body("SUBSCRIBED", month))
         #expect(try front.service.eventCount() == events)
         _ = front.submit(month)
@@ -97,7 +98,7 @@ struct NotificationCallTests {
         }
         #expect(try count("evidence", "environment = 'sandbox'") == 1)
         #expect(try front.service.eventCount() == events)
-        // The facts of an unknown type are still recorded.
+        // Deed records the facts in a notification even if its type is unknown.
         #expect(front.notify(body(type, month)).status == 200)
         let isAsked = type == "CONSUMPTION_REQUEST"
         #expect(try front.service.eventCount() == events + (isAsked ? 2 : 1))
@@ -202,7 +203,7 @@ struct NotificationCallTests {
                 try submissions.recordingNotification(RawEvidence(.notification, sent))
             }
         }
-        // The clock stands still, so only as many questions are asked as are allowed at once.
+        // The clock stands still, so Deed asks only as many questions as it allows at once.
         #expect(asked.value == 20)
     }
 }

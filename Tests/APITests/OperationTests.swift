@@ -64,7 +64,7 @@ struct OperationTests {
         ] {
             #expect(lines.contains(line), "\(line) is not in\n\(reply.text)")
         }
-        // The project, its permission, the key and three grants, one after the other.
+        // One commit each for the project, its permission, the key and the three grants.
         #expect(lines.contains("deed_commit_batch_size_count 6"))
         #expect(lines.contains { $0.hasPrefix("deed_commit_seconds_bucket{") })
     }
@@ -74,7 +74,7 @@ struct OperationTests {
         let key = try service.key(.admin)
         #expect(service.send("GET", "/v1/customers/u1/entitlements", key: key).status == 200)
         try service.database.drop()
-        // Nothing about this customer is in memory.
+        // Memory has no answer about this customer.
         let reply = service.send("GET", "/v1/customers/u2/entitlements", key: key)
         #expect(reply.status == 503)
         #expect(reply.header("Retry-After") == "1")
@@ -111,7 +111,7 @@ struct OperationTests {
         }
     }
 
-    /// A valid grant of exactly this size.
+    /// Returns a valid grant of exactly this size.
     private func padded(toBytes count: Int) -> [UInt8] {
         let grant = Array(#"{"entitlement":"pro","reason":"r"}"#.utf8)
         return grant + [UInt8](repeating: UInt8(ascii: " "), count: count - grant.count)

@@ -43,7 +43,7 @@ struct OwnChangeTests {
         let other = try TestService(beside: front.service)
         #expect(front.notify(news(of: 8), through: other).status == 200)
         set(#"{"apple_id":7}"#)
-        // The other instance looks again before it refuses.
+        // The other instance reads the apps again before it refuses.
         #expect(front.notify(news(of: 7), through: other).status == 200)
     }
 
@@ -129,7 +129,7 @@ struct OwnChangeTests {
     @Test("A new key works at once, on other instances too")
     func keys() throws {
         let other = try TestService(beside: front.service)
-        // Both instances have read the keys before.
+        // Both instances have already read the keys.
         #expect(front.send("GET", "/v1/customers/u1").status == 200)
         #expect(front.send("GET", "/v1/customers/u1", through: other).status == 200)
         for service in [front.service, other] {
@@ -150,7 +150,7 @@ struct OwnChangeTests {
                 stage += 1
                 return stage == 1
             }
-            // The first read has the list. If it waits for the second, it keeps what it read.
+            // The first read has its list, and then waits for the second read to overtake it.
             if isFirst { _ = stage.wait(milliseconds: 500) { $0 > 10 ? true : nil } }
             return listed
         }

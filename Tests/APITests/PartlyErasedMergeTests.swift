@@ -7,7 +7,7 @@ import Testing
 
 @testable import API
 
-/// Merges of customers of whom an erasure left only one environment.
+/// Merges of customers who were erased in only one environment.
 extension MergeCallTests {
     private func erase(_ customer: String, in environment: String) throws {
         let body =
@@ -93,7 +93,7 @@ extension MergeCallTests {
         try erase("ann", in: "production")
         let write = admin(
             "POST", "/v1/customers/anon/balances/coins/adjust", #"{"amount":7,"reason":"r"}"#)
-        // Both environments have the same person, so the call names that one.
+        // Both environments share the merge, so Deed may refuse the write and name the other customer.
         #expect(write.status == 200 || write.code == "customer_merged", "\(write.text)")
         let own = write.status == 200 ? 7 : 0 as Int64
         #expect(merge("ann", into: "cleo").status == 200)

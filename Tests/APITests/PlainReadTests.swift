@@ -28,7 +28,7 @@ struct PlainReadTests {
         let path = "/v1/customers/\(name)/entitlements"
         let first = service.send("GET", path, key: key)
         let second = service.send("GET", path, key: key)
-        // A query that changes nothing.
+        // This parameter does not change the answer.
         let queried = service.send("GET", path + "?environment=production", key: key)
         #expect(second.status == first.status)
         #expect(second.text == queried.text)
@@ -152,7 +152,7 @@ struct PlainReadTests {
         for _ in 0..<3 {
             for _ in 0..<2 { #expect(try ask(mine).body.contains("\"pro\"")) }
             for _ in 0..<2 { #expect(try ask(foreign).body.contains("\"entitlements\":{}")) }
-            // Tries one letter less, one more, and a different one.
+            // Tries the key without its last letter, with an extra letter, and with a different last letter.
             for wrong in [String(mine.dropLast()), mine + "x", mine.dropLast() + "?"] {
                 #expect(try ask(wrong).status == 401)
             }

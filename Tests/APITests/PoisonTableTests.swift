@@ -7,8 +7,8 @@ import Testing
 
 @testable import API
 
-/// Beside a project with things, makes one stream of each kind unreadable in each way. Every route
-/// of the router, and every job, must work for the others as if nothing were unreadable.
+/// Makes one stream of each kind unreadable in each way, next to a healthy project. Every route and
+/// every job must work for the healthy project as if all streams were readable.
 @Suite(
     "Every call and job beside a stream that cannot be read", .serialized, .timeLimit(.minutes(20)))
 struct PoisonTableTests {
@@ -32,7 +32,7 @@ struct PoisonTableTests {
             switch self {
             case .unknownType: "type = 'customer.teleported'"
             case .newerFormat: "format = 99"
-            // A newer release may know other words in each of these texts: a store, a role, a kind.
+            // A newer release may have other values in each of these texts: a store, a role, a kind.
             case .unknownWord: #"payload = regexp_replace(payload, '":"[^"]*"', '":"steam"', 'g')"#
             case .damage: "payload = '{}'"
             case .badActor: "actor = ''"
@@ -43,11 +43,11 @@ struct PoisonTableTests {
     }
     static let cases = Sick.allCases.flatMap { sick in Harm.allCases.map { (sick, $0) } }
 
-    /// The healthy project and its sick neighbours, made once. Each case has a copy of the database.
+    /// A healthy project and the unreadable streams next to it, created once. Each case uses a copy of the database.
     private struct Ward {
         let stage: Stage
         let sickKey: NewKey
-        /// The status of each call without any sickness, and what the jobs did.
+        /// The status of each call, and the results of the jobs, while all streams are readable.
         let healthy: [String]
 
         init() throws {
@@ -74,7 +74,7 @@ struct PoisonTableTests {
                 originalVersion: "1.0", account: "766", at: front.daysAgo(9))
             #expect(
                 front.submit(["app_transaction": .string(installed)], for: "sharer").status == 200)
-            // The stream of this account differs from that of the sharer's account.
+            // Each of these streams must exist. This store account is not the sharer's account.
             for sick in Sick.allCases {
                 let found = try front.service.database.number(
                     "select count(*) from deed.events where \(sick.condition)")
@@ -86,7 +86,7 @@ struct PoisonTableTests {
                 of: stage, through: Ward.service(of: stage, Harm?.none, .customer))
         }
 
-        /// An instance over a copy. It has seen none of the streams.
+        /// Returns an instance over a copy of the database. The instance has not read any of the streams.
         static func service(
             of stage: Stage, _ harm: Harm?, _ sick: Sick
         ) throws -> TestService {
@@ -121,7 +121,7 @@ struct PoisonTableTests {
         }
     }
 
-    /// The status of every route, and what each job did for healthy neighbours.
+    /// Returns the status of every route, and the results of each job for healthy neighbours.
     private static func outcomes(of stage: Stage, through service: TestService) throws -> [String] {
         let admin = stage.front.admin
         try service.look()
@@ -135,7 +135,7 @@ struct PoisonTableTests {
                 method, target, key: row.role == nil ? nil : admin, body: body)
             outcomes.append("\(row.call): \(reply.status) \(reply.code ?? "")")
         }
-        // Follows the catalog that a route has set.
+        // Applies the catalog that one of the routes has set.
         outcomes.append(contentsOf: try projected(through: service))
         return outcomes
     }

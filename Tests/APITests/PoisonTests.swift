@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Makes one stream of each kind unreadable. Everything about other streams must go on.
+/// Makes one stream of each kind unreadable. All other streams must keep working.
 @Suite("A stream that cannot be read hurts itself alone")
 struct PoisonTests {
     private let front: Storefront
@@ -87,7 +87,7 @@ struct PoisonTests {
     @Test("Calls about others are answered, and their jobs are done", arguments: cases)
     func others(poison: Poison, harm: Harm) throws {
         try make(poison, harm)
-        // This instance has seen none of it.
+        // This instance has not read the poisoned stream.
         let service = try TestService(beside: front.service)
         try service.look()
         #expect(eventually(within: 10_000) { isOpen(neighbour, at: service) })
@@ -169,7 +169,7 @@ struct PoisonTests {
         #expect(front.submit(front.signed([news]), for: "good", through: service).status == 200)
         #expect(
             front.notify(notification("n9", of: sale(of: "good")), through: service).status == 200)
-        // The document lacks the types of newer releases, so no call asks for them.
+        // The API's document lacks the event types of newer releases, so these calls do not ask for them.
         for path in ["/v1/events?types=grant.*", "/v1/unclaimed", "/v1/refund_requests"] {
             let reply = service.send("GET", path, key: front.admin)
             #expect(reply.status == 200, "\(path): \(reply.text)")

@@ -58,7 +58,7 @@ struct QueryTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer = 'bad'
             """)
-        // This instance has seen neither of the two.
+        // This instance has not read either customer.
         let other = try TestService(beside: service)
         let reply = other.send(
             "POST", "/v1/entitlements/query", key: reader,
@@ -75,7 +75,7 @@ struct QueryTests {
         func toldOf(_ service: TestService) -> [String] {
             service.logged.all.filter { $0.contains(#""event":"stream_unread""#) }
         }
-        // The customer is named twice and asked about again, but is reported only once.
+        // The log reports the unreadable customer once, although the calls name that customer several times.
         let alone = other.send("GET", "/v1/customers/bad/entitlements", key: reader)
         #expect(answers[1]["error"]?.text == alone.text)
         #expect(toldOf(other).count == 1)

@@ -12,7 +12,7 @@ struct RandomRehearsalTests {
         let seed = printedSeed(of: "rehearsed deeds")
         var seen: [String: Int] = [:]
         func isComplete() -> Bool { RehearsedLife.kinds.allSatisfy { seen[$0, default: 0] > 0 } }
-        // Further lives follow until each kind of deed was done, not merely refused.
+        // Further lives follow until each kind of act has succeeded at least once.
         for offset in 0..<15 as Range<UInt64> where offset < 3 || !isComplete() {
             let life = try RehearsedLife(seed: seed &+ offset)
             for step in 0..<70 {
@@ -26,7 +26,7 @@ struct RandomRehearsalTests {
     }
 }
 
-/// Three customers for whom support does random things. Each is rehearsed before.
+/// Three customers on whom support acts at random. Each act is rehearsed first.
 private final class RehearsedLife {
     static let kinds = [
         "grant", "after", "change", "revoke", "adjust", "spend", "block", "unblock", "transfer",
@@ -55,8 +55,8 @@ private final class RehearsedLife {
         items.randomElement(using: &random) ?? other
     }
 
-    /// Sells something now and then, lets time pass, and does one deed. Returns how the deed differs from its
-    /// rehearsal.
+    /// Sometimes sells something, lets time pass, and performs one act. Returns how the act differs
+    /// from its rehearsal.
     func step(_ seen: inout [String: Int]) throws -> String? {
         front.service.clock.advance(byMilliseconds: Int64(random.next() % 200) * 3_600_000)
         _ = try front.service.publishBoundaries()
@@ -88,7 +88,7 @@ private final class RehearsedLife {
         front.send(deed.method, "/v1/\(deed.path)\(query)", deed.body, key: front.admin)
     }
 
-    /// Remembers who holds what.
+    /// Records which customer holds what.
     private func follow(_ kind: String, _ deed: Deed) {
         let parts = deed.path.split(separator: "/").map(String.init)
         let other = deed.body.firstMatch(of: /"(to|into)":"(u[0-9])"/).map { String($0.2) }
@@ -170,7 +170,7 @@ private final class RehearsedLife {
         }
     }
 
-    /// What reads answer about the customer of a side.
+    /// Returns the answers of reads about the customer in `side`.
     private func answers(of side: JSON) throws -> String {
         let path = "/v1/customers/\(side["customer"]?.string ?? "")"
         let query = "?environment=\(side["environment"]?.string ?? "production")"
@@ -182,7 +182,7 @@ private final class RehearsedLife {
         ])
     }
 
-    /// The JSON without the id of a rehearsal's grant, which has none yet.
+    /// Removes grant ids from the JSON, because a rehearsed grant has no id yet.
     private func unnamed(_ json: JSON) -> String {
         json.text.replacing(/"grant":"g_[a-z0-9]*"/, with: #""grant":"g""#)
     }

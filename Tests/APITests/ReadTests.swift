@@ -119,7 +119,7 @@ struct ReadTests {
         #expect(try state("known=2026-11-20T19:21:00Z") == "active")
         #expect(try state("known=2026-11-20T19:21:59.999Z") == "active")
         #expect(try state("known=2026-11-20T19:22:00Z") == "revoked")
-        // The right held at that time, both by current knowledge and by the knowledge of that time.
+        // Access was active at that time, both as known now and as known then.
         #expect(try state("at=2026-11-20T19:21:30Z") == "active")
         #expect(try state("at=2026-11-20T19:23:00Z&known=2026-11-20T19:21:30Z") == "active")
     }

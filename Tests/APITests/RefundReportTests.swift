@@ -21,7 +21,7 @@ struct RefundReportTests {
         }
     }
 
-    /// A store that accepts reports, or answers with trouble.
+    /// A store that accepts reports, or answers with an error.
     private final class Sent: Sendable {
         private let state = Mutex<(calls: [StoreCall], trouble: StoreTrouble?)>(([], nil))
 
@@ -93,7 +93,7 @@ struct RefundReportTests {
         #expect(try listed() == 0)
         ask(of: coins)
         #expect(try report() == [] && sent.calls.count == 1)
-        // Another request about the same purchase is a separate question.
+        // Another refund request about the same purchase needs its own report.
         ask("n2", of: coins)
         #expect(try report() == ["reported"] && sent.calls.count == 2)
     }
@@ -111,7 +111,7 @@ struct RefundReportTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer = 'u2'
             """)
-        // This instance has seen neither of the two.
+        // This instance has not read either customer.
         let other = try TestService(beside: front.service)
         let list = try front.send("GET", "/v1/refund_requests", through: other).json
         #expect(list["requests"]?.array?.map { $0["customer"]?.string } == ["u1"])
@@ -166,7 +166,7 @@ struct RefundReportTests {
         let reports = front.service.refundReports()
         sent.fail(.unavailable("it answered 500"))
         #expect(try report(reports) == ["store_unavailable"])
-        // The app rests, and is tried again.
+        // Deed first pauses for this app, and then tries again.
         #expect(try report(reports) == [] && sent.calls.count == 1)
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
         #expect(try report(reports) == [] && sent.calls.count == 2)
@@ -223,7 +223,7 @@ struct RefundReportTests {
         _ = front.submit(skin)
         ask(of: skin)
         #expect(try report() == [] && sent.calls == [])
-        // The request is listed, so that people can answer it by hand.
+        // The list contains the request, so that people can answer it by hand.
         let listed = try front.send("GET", "/v1/refund_requests").json["requests"]?.array
         #expect(listed?.map { $0["delivered"] ?? true } == [.null])
         front.service.clock.advance(byMilliseconds: 12 * 3_600_000)
@@ -243,7 +243,7 @@ struct RefundReportTests {
         sent.fail(.unavailable("it answered 500"))
         #expect(try report(reports) == ["store_unavailable"])
         front.service.clock.advance(byMilliseconds: 5 * 60_000)
-        // Support withdraws the consent during a run that has already read the setting.
+        // Support withdraws the consent while a run still uses the earlier setting.
         var intake = front.service.intake
         let ledger = intake.ledger
         intake.ledger = TappedLog(
@@ -267,7 +267,7 @@ struct RefundReportTests {
         let reports = front.service.refundReports(nil, leases)
         sent.fail(.unauthorized)
         for _ in 0..<3 { _ = try report(reports) }
-        // Of the three requests, one was sent, once.
+        // Deed sent only one of the three requests, and sent it once.
         #expect(sent.calls.count == 1)
         #expect(leases.taken == 1 && leases.kept == 1)
     }

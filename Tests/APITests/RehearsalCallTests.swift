@@ -21,7 +21,7 @@ struct RehearsalCallTests {
         #expect(front.submit(level, for: "u3").status == 200)
     }
 
-    /// A call that writes, and the customers concerned.
+    /// A call that writes, and the customers that it concerns.
     private struct Deed {
         let method: String
         let target: String

@@ -9,8 +9,8 @@ import TestSupport
 import Testing
 import Threading
 
-/// A second store, known only to its adapter and its client. It signs nothing: back ends submit
-/// tokens, and the store says what each token means.
+/// A second store, which Deed knows only by its adapter and its client. The store signs nothing:
+/// back ends submit tokens, and the store says what each token means.
 private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
     private static let token = EvidenceKind(.google, "token", by: .word)
     private static let answer = EvidenceKind(.google, "token_answer", by: .connection)
@@ -74,7 +74,7 @@ private final class TokenStore: StoreProfile, EvidenceProver, StoreClient {
 
     func standing(ofSigner raw: RawEvidence) -> SignerStanding { .missing }
 
-    /// Answers later, from a separate thread. Answers too late for a token that begins with "slow".
+    /// Answers from a separate thread. For a token that begins with "slow", the answer comes too late.
     func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<StoreVerdict> {
@@ -177,7 +177,7 @@ struct SecondStoreTests {
         return (response.status, try JSON.read(Array(response.body)))
     }
 
-    /// Submits a token, which is judged while the call waits.
+    /// Submits a token. The store judges it while the call waits.
     private func buy() throws {
         let answer = try hand(in: "com.example.game/t1")
         #expect(answer.status == 200)

@@ -126,7 +126,7 @@ struct SettingsTests {
         #expect(try allowed() == #"{"any":false,"bundle_ids":["com.example.game"]}"#)
         #expect(try code() == nil)
         try service.allow(game, isTakenBack: true, in: "closed")
-        // The project already has the app, so the change adds nothing.
+        // The project already has the app, so the change needs no permission.
         #expect(try code() == nil)
         #expect(send("DELETE", app, key: key).status == 200)
         #expect(try code() == "app_not_allowed")
@@ -141,7 +141,7 @@ struct SettingsTests {
     func foreign() throws {
         try service.createProject("thief", allowsAnyApp: false)
         let thief = try service.key(.admin, project: "thief")
-        // The answer is the same before and after the other project gets the app.
+        // The answer must not reveal whether another project has the app.
         let before = send("PUT", app, "{}", key: thief)
         #expect(send("PUT", app, "{}").status == 200)
         let after = send("PUT", app, "{}", key: thief)

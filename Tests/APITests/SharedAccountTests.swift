@@ -47,7 +47,7 @@ struct SharedAccountCallTests {
         #expect(try front.service.eventCount() == events)
         #expect(try front.isActive("legacy", for: "u4") == false)
         #expect(try front.isActive("legacy", for: "u1") == true)
-        // The sandbox is separate, and so is its account.
+        // The sandbox counts its accounts separately.
         let sandbox = installed(by: front.sandbox)
         #expect(try front.submit(sandbox, for: "u4").outcomes == ["recorded"])
         #expect(try front.submit(installed("705"), for: "u4").outcomes == ["recorded"])

@@ -5,10 +5,9 @@ import Minting
 import TestSupport
 import Testing
 
-/// Tests the security page's claims about keys: each stolen key tries everything that it must not
-/// do, and everything that it can.
+/// Tests the security page's claims about keys: each stolen key makes every call, both forbidden and permitted ones.
 extension AuthorizationTests {
-    /// Where every shard of the log ends.
+    /// Returns the last position of every shard of the log.
     private func ends() throws -> String {
         try front.service.database.text(
             """
@@ -47,7 +46,7 @@ extension AuthorizationTests {
             "51", "pro.month", .autoRenewable, at: front.daysAgo(1), until: front.daysAgo(-29))
         #expect(front.submit(bought, for: "anybody").status == 200)
         #expect(try front.isActive("pro", for: "anybody") == true)
-        // The same statement, signed by someone other than the store.
+        // The same statement, but with a signature that is not the store's.
         let lie = Sale("52", "level2", .nonConsumable, at: front.daysAgo(1))
         let forged = Payload.transaction.signed(by: MintedChain(.transactions))
         let cut = String(front.store.transaction(lie).dropLast(4)) + "AAAA"
@@ -109,7 +108,7 @@ extension AuthorizationTests {
             """
         #expect(try database.number("select count(*) from public.before") > 5)
         #expect(try database.number(changed) == 0)
-        // Everything that the key did is in the log, with the key as actor.
+        // The log contains everything that the stolen key did, and names the key as the actor.
         let own = """
             select count(*) from deed.events as e where e.actor like 'key:%' and not exists (
                 select from public.before as b where b.shard = e.shard and b.seq = e.seq

@@ -21,8 +21,8 @@ struct StoreCheckTests {
         _ = try service.ledger.perform(wish)
     }
 
-    /// The steps that passed or failed. The store's answers about the test notification depend on
-    /// the question's number.
+    /// Returns the steps that passed and the steps that failed. The store's answers about the test
+    /// notification depend on how often it was asked.
     private func check(
         _ answer: @escaping @Sendable (_ number: Int) throws(StoreTrouble) -> [SendAttempt]
     ) throws -> (steps: [String], questions: Int) {
@@ -61,7 +61,7 @@ struct StoreCheckTests {
             default: return [SendAttempt(at: nil, result: "SUCCESS", hasArrived: true)]
             }
         }
-        // This evidence is not a notification, which the last step detects.
+        // This evidence is not a notification. Only the last step notices that.
         #expect(steps.suffix(2) == ["arrived true", "verified false"] && questions == 4)
         let (late, most) = try check { _ throws(StoreTrouble) in
             throw unknown

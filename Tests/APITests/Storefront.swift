@@ -42,7 +42,7 @@ struct Storefront {
         if reply.status != status { throw Unexpected(answer: reply.text) }
     }
 
-    /// The instant this many days before the service's clock, on a full second.
+    /// Returns the instant this many days before the service's clock, on a full second.
     func daysAgo(_ days: Int64) -> Instant {
         service.clock.now.advanced(byMilliseconds: -days * 86_400_000)
     }
@@ -77,7 +77,7 @@ struct Storefront {
         ["signed_transactions": .array(sales.map { .string(store.transaction($0)) })]
     }
 
-    /// Works on one queued item.
+    /// Judges the next queued item.
     func work() throws -> IntakeWorker.Work? {
         try IntakeWorker(Submissions(service.intake, apps: service.apps)).work()
     }

@@ -24,7 +24,7 @@ struct StrangerTests {
     private func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
-        // Names the client, so that one test can act as many clients.
+        // Each request names its client, so that one test can act as many clients.
         settings.trustedProxies = TrustedProxies("127.0.0.1") ?? .none
         change(&settings)
         return try Server(settings, metrics: front.service.metrics, front.service.router)
@@ -56,7 +56,7 @@ struct StrangerTests {
             transaction: front.store.transaction(sale))
     }
 
-    /// Evidence under an unknown root, each time with a new leaf.
+    /// Returns evidence under an unknown root, with a new leaf each time.
     private func forged(for app: String = Payload.bundleID) -> String {
         let payload = Payload.notification(bundleID: app)
         return #"{"signedPayload":"\#(payload.signed(by: MintedChain(.transactions)))"}"#
@@ -68,7 +68,8 @@ struct StrangerTests {
         var elsewhere = front.store
         elsewhere.bundleID = "com.example.elsewhere"
         let stores = [front.store, elsewhere]
-        // Some have a genuine notification's certificates, which anyone can copy, and some a stranger's.
+        // Some bodies contain a genuine notification's certificates, which anyone can copy. Others
+        // contain a stranger's.
         let copied = stores.map { store in
             String(store.notification("TEST", id: "1", at: front.daysAgo(0)).dropLast(12))
                 + #"AAAAAAAAAA"}"#
@@ -105,9 +106,9 @@ struct StrangerTests {
             }
         }
         let found = Set(statuses.withLock { $0 })
-        // The clock stands still, so only as many are checked as are allowed at once.
+        // The clock stands still, so Deed checks only as many bodies as it allows at once.
         #expect(found == [401, 429], "\(found)")
-        // The genuine notification also had an unknown signer.
+        // Sixty are allowed, and the genuine notification used one, because its signer was unknown.
         #expect(statuses.withLock { $0 }.count { $0 == 401 } == 59)
         for number in 2..<12 {
             #expect(try post(Self.notifications, genuine(number), to: server)?.status == 200)
@@ -153,13 +154,13 @@ struct StrangerTests {
         #expect(!isTrusted("192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.7"))
         gate.noteGenuine(gate.enter(from: "192.0.2.8"))
-        // Sends as many genuine notifications as are allowed.
+        // Sends as many genuine notifications as Deed allows.
         for _ in 0..<1000 {
             let entry = gate.enter(from: "192.0.2.7")
             #expect(entry.isTrusted)
             gate.noteGenuine(entry)
         }
-        // The end of the others does not matter: a bad signature, an unknown app, no JSON.
+        // It does not matter how a call ends: with a bad signature, an unknown app, or no JSON.
         #expect((0..<201).map { _ in isTrusted("192.0.2.7") }.count { $0 } == 200)
         #expect(!isTrusted("192.0.2.7") && isTrusted("192.0.2.8"))
         front.service.clock.advance(byMilliseconds: 1000)
@@ -282,7 +283,7 @@ struct StrangerTests {
         let found = lines.withLock { Array($0.dropFirst(60)) }
         #expect(found.count == 2)
         #expect(found.first?.contains(#""address":"192.0.2.1","count":1"#) == true)
-        // Each of the sixty addresses came twice more. Every other address counts.
+        // All but the sixty logged calls count: three from each other address, and two from each of the sixty.
         let sum = 1940 * 3 + 60 * 2
         #expect(found.last?.contains(#""addresses":2000,"count":\#(sum)"#) == true)
     }
@@ -299,7 +300,7 @@ struct StrangerTests {
             take(10_000..<10_010, at: now) == [true, true] + Array(repeating: false, count: 8))
         let isAllowed = throttle.allows("another", at: now)
         #expect(!isAllowed)
-        // Remembered callers have their own share.
+        // Remembered callers have a separate allowance.
         #expect(take(7..<8, at: now) + take(7..<8, at: now) == [true, false])
         let later = now.advanced(byMilliseconds: 2000)
         #expect(take(20_000..<20_001, at: later) + take(7..<8, at: later) == [true, true])

@@ -117,7 +117,7 @@ struct SubmissionCallTests {
         #expect(front.submit(evidence, idempotencyKey: "k").text == first.text)
         #expect(front.submit(level, idempotencyKey: "k").code == "idempotency_mismatch")
         #expect(front.submit(evidence, restore: true, idempotencyKey: "k").status == 422)
-        // Another customer's key with the same name is a different key.
+        // Another customer's idempotency key with the same text is a different key.
         #expect(front.submit(month, for: "u2", idempotencyKey: "k").status == 200)
     }
 
@@ -275,7 +275,8 @@ struct SubmissionCallTests {
                 == #"[{"purchase":"apple:20","transaction":"20","outcome":"recorded","#
                 + #""code":null,"detail":null}]"#)
         #expect(try front.isActive("level2") == true)
-        // The store has judged the receipt. A repetition does not wait again, and no other customer gets it.
+        // The store has already judged this receipt. A repetition does not wait again, and no other
+        // customer gets the purchase.
         let known = front.submit(["receipt": .string(receipt)])
         #expect(try known.status == 200 && known.outcomes == ["already_known"])
         let other = front.submit(["receipt": .string(receipt)], for: "u2")

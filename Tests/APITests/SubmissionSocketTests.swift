@@ -37,7 +37,7 @@ struct SubmissionSocketTests {
     private let receipts = "/v1/customers/u1/receipts"
     private let notifications = "/v1/stores/apple/notifications"
 
-    /// Expects the genuine notification to be served over a separate connection.
+    /// Expects the server to accept the genuine notification over a separate connection.
     private func expectService(_ server: Server) throws {
         let client = try RawClient(port: server.port, milliseconds: 10_000)
         client.send(request(notifications, genuine))

@@ -113,7 +113,7 @@ struct SupportKeyTests {
         #expect(change(near, #""for_ever":true"#).code == "support_limit")
         #expect(change(near, #""for":"P30D""#).status == 200)
         #expect(revoke(near).status == 200)
-        // Once the rest is within the limit, support may change the grant.
+        // Support may change the grant once its remaining time is within the limit.
         front.service.clock.advance(byMilliseconds: Self.day)
         #expect(change(far, #""for":"P20D""#).status == 200)
         #expect(revoke(far).status == 200)
@@ -209,7 +209,7 @@ struct SupportKeyTests {
         for (path, body) in moves {
             #expect(front.send("POST", path, body, key: front.admin).status == 200, "\(path)")
         }
-        // An admin does see the price in each customer's events.
+        // An admin sees the price in each customer's events.
         for path in ["/v1/events", "/v1/customers/u1/events", "/v1/customers/u2/events"] {
             #expect(front.send("GET", path, key: front.admin).text.contains("48151623"), "\(path)")
         }

@@ -47,7 +47,7 @@ struct SupportSumTests {
 
     @Test("A grant that pushes waiting ones away counts with them")
     func pushing() throws {
-        // The waiting grant waits for the subscription.
+        // The waiting grant begins after this subscription.
         let month = Sale(
             "1", "pro.month", .autoRenewable, at: front.daysAgo(29), until: front.daysAgo(-1))
         #expect(front.submit(month).status == 200)

@@ -64,7 +64,7 @@ struct SurfaceTests {
             }
             #expect(ask("GET", "\(surface)/things/1", [("X-Api-Key", key)]).status == 401)
             #expect(ask("GET", "\(surface)/things/1", [(own.0, "x")]).status == 401)
-            // A key that was shown before works again.
+            // A valid key still works after these refusals.
             #expect(ask("GET", "\(surface)/things/2", [own]).status == 200)
         }
     }
@@ -109,7 +109,7 @@ struct SurfaceTests {
         for path in ["/plainer", "/pages/nowhere", "/v1/nowhere", "/"] {
             #expect(try JSON.read(ask("GET", path, []).text)["code"]?.string == "route_unknown")
         }
-        // The same holds for refusals by the server itself.
+        // Refusals by the server itself have the same wording.
         var settings = ServerSettings()
         settings.listen = "127.0.0.1:0"
         let server = try Server(settings, metrics: Metrics(), router)
@@ -129,7 +129,7 @@ struct SurfaceTests {
         #expect(ask("GET", "/pages/guide/1/a/b%20c/d", []).text == #"["1","a/b c/d"]"#)
         #expect(ask("GET", "/pages/guide/1/", []).text == #"["1",""]"#)
         #expect(ask("GET", "/pages/guide/1", []).status == 404)
-        // The named part wins, and the tail takes over after it.
+        // The literal segment `about` wins, and the tail matches longer paths.
         #expect(ask("GET", "/pages/guide/1/about", []).text == #"["1","-"]"#)
         #expect(ask("GET", "/pages/guide/1/about/x", []).text == #"["1","about/x"]"#)
         #expect(

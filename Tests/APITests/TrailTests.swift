@@ -65,13 +65,13 @@ struct TrailTests {
         try front.service.revoke(support)
         let entries = try trail()
         let actions = entries.compactMap { $0["action"]?.string }
-        // The sale came from a back end.
+        // The trail omits this sale, because a back end submitted it.
         #expect(!actions.contains("purchase.made"))
         #expect(Set(actions.prefix(2)) == ["purchase.attached", "purchase.detached"])
         #expect(actions[2] == "grant.given")
         #expect(actions.contains("catalog.changed") && actions.contains("app.set"))
         #expect(entries[0]["reason"] == "moved" && entries[0]["ticket"] == "T-2")
-        // People at the command line are called cli:…, and the test's own sender is neither.
+        // The trail shows people at the command line as `cli:…`. It omits acts by the test's own sender.
         #expect(!actions.contains("key.revoked"))
         let sender = Sender(actor: try Actor("cli:ann"), idempotencyKey: nil)
         _ = try front.service.ledger.perform(

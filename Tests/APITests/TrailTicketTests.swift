@@ -22,20 +22,20 @@ struct TrailTicketTests {
             key: front.admin)
     }
 
-    /// The trail's entries for the ticket, newest first.
+    /// Returns the trail's entries for the ticket, newest first.
     private func trail(_ ticket: String) throws -> [JSON] {
         try front.service.keys.refusals.write()
         let reply = front.send("GET", "/v1/trail?ticket=\(ticket)", key: front.admin)
         return try #require(try reply.json["entries"]?.array, "\(reply.text)")
     }
 
-    /// The customers to whom the ticket leads.
+    /// Returns the customers to whom the ticket leads.
     private func found(_ ticket: String) throws -> [String] {
         let query = ticket.utf8.map { "%" + [$0].hexDigits }.joined()
         let reply = front.send("GET", "/v1/find?q=\(query)", key: front.admin)
         let matches = try #require(try reply.json["matches"]?.array, "\(reply.text)")
         #expect(matches.allSatisfy { $0["kind"] == "ticket" })
-        // A merge concerns both environments.
+        // A merge appears in both environments.
         return Set(matches.compactMap { $0["customer"]?.string }).sorted()
     }
 

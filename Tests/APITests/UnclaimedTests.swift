@@ -98,7 +98,7 @@ struct UnclaimedTests {
 
     @Test("A command sees earlier decisions of the same batch")
     func oneBatch() throws {
-        // Many purchases arrive at once under one customer's token, which is registered again and again.
+        // Many purchases with one customer's token arrive at once, while the customer registers the token repeatedly.
         inParallel(24) { lane in
             if lane % 6 == 0 {
                 _ = register()

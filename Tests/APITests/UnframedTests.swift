@@ -23,7 +23,7 @@ struct UnframedTests {
                 #expect(isProblem, "\(request.name): \(reply.head)")
                 let problem = try JSON.read(reply.body)
                 let code = try #require(problem["code"]?.string)
-                // No call has the path in the table.
+                // No route matches the paths of these requests.
                 if status == 200 {
                     #expect(reply.status == 404 && code == "route_unknown", "\(request.name)")
                     continue

@@ -90,7 +90,7 @@ struct UnknownProductTests {
         #expect(try put(Self.withGems)["waiting"]?.text == expected)
         try front.service.projectAnew()
         #expect(try put(Storefront.catalog)["waiting"]?.text == "[]")
-        // Credited purchases wait for nothing, even when their product returns.
+        // Purchases that were already credited do not wait again when their product returns.
         #expect(try put(Self.withGems)["waiting"]?.text == "[]")
     }
 
@@ -101,7 +101,7 @@ struct UnknownProductTests {
         for number in 1...9 { _ = front.submit(gems("\(number)"), for: "u\(number % 3)") }
         _ = front.submit(gems("10").with { $0.refunded = front.daysAgo(0) })
         _ = try put(Self.withGems)
-        // Something else happens to a customer in between.
+        // A customer makes another purchase in between.
         _ = front.submit(Sale("99", "coins.100", .consumable, at: front.daysAgo(1)), for: "u2")
         let other = try TestService(beside: front.service)
         inParallel(2) { lane in try? (lane == 0 ? front.service : other).projectAnew() }
@@ -171,7 +171,7 @@ struct UnknownProductTests {
     func damagedRow() throws {
         _ = front.submit(gems("1"))
         _ = try put(Self.withGems)
-        // This customer sorts first and has a row that no release writes.
+        // The project `a` sorts first and has a row that no release writes.
         try front.service.database.run(
             """
             insert into deed.projects (project, created_at, catalog_version) values ('a', 0, 1);
@@ -190,7 +190,7 @@ struct UnknownProductTests {
     func oneFaults() throws {
         _ = front.submit(gems("1"))
         _ = try put(Self.withGems)
-        // This customer sorts first, and nothing can be written to its stream.
+        // The project `a` sorts first, and its customer's stream refuses writes.
         try front.service.database.run(
             """
             insert into deed.projects (project, created_at, catalog_version) values ('a', 0, 1);

@@ -110,7 +110,7 @@ struct WebhookCallTests {
         #expect(first.status == 202)
         #expect(call("POST", "/\(id)/replay", range(2025), key: "r").text == first.text)
         #expect(call("POST", "/\(id)/replay", range(2024), key: "r").code == "idempotency_mismatch")
-        // A future end is cut to what exists, and the same text is the same request.
+        // A future end is cut to the last event, and a repetition counts as the same request.
         let ahead = call("POST", "/\(id)/replay", range(2099), key: "ahead")
         #expect(ahead.status == 202)
         #expect(call("POST", "/\(id)/replay", range(2099), key: "ahead").text == ahead.text)

@@ -16,7 +16,7 @@ struct WishTests {
         try service.keys.reload()
     }
 
-    /// The router's first step for a call whose key is in memory.
+    /// Returns the router's immediate answer to a call whose key is in memory.
     private func begin(_ method: String, _ path: String, _ body: String) -> Answer {
         service.router.answer(
             Request(

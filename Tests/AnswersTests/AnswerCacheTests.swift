@@ -53,8 +53,8 @@ struct AnswerCacheTests {
         "An instance's own write replaces the answer before the sender's reply, without a read")
     func ownWrite() throws {
         service.outage.stopClock()
-        // Every answer is right. It is read again if the log's reader looks exactly between a
-        // commit and its news, which does not happen each time.
+        // Every answer is right. In some rounds, the log's reader looks between a commit and its
+        // news, and then the answer is read again.
         let isKept = try (1...20).contains { round in
             let (pro, vip) = ("pro-\(round)", "vip-\(round)")
             let grant = try give(pro)
@@ -85,7 +85,7 @@ struct AnswerCacheTests {
         #expect(try over.json["entitlements"]?["pro"]?["active"]?.bool == false)
         #expect(try over.json["next_change"]?.isNull == true)
         #expect(try atOnce(path).text == over.text)
-        // A clock that is set back finds the answer of that time.
+        // If the clock is set back, the answer is that of the earlier time.
         service.clock.advance(byMilliseconds: -1)
         #expect(try get(path).json["entitlements"]?["pro"]?["active"]?.bool == true)
     }
@@ -255,7 +255,7 @@ struct AnswerCacheTests {
         }
         #expect(get(path + "?consistency=strong").status == 503)
         #expect(get("/v1/customers/u3/entitlements").status == 503)
-        // Rights still end by the clock.
+        // Access still ends by the clock.
         service.clock.advance(byMilliseconds: 100_000)
         #expect(get(path).status == 503)
         #expect(get("/v1/customers/u2/entitlements").status == 200)
@@ -346,7 +346,7 @@ struct AnswerCacheTests {
         service.send("GET", target, key: admin)
     }
 
-    /// The answer from memory.
+    /// Returns the answer from memory.
     private func atOnce(_ target: String) throws -> Reply {
         let reply = get(target)
         try #require(reply.isImmediate, "\(target) asked the database")

@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Two instances on one database, a key for both, and customers who buy in the bazaar.
+/// Creates two instances on one database, a key for both, and customers who buy the products of the random histories.
 func makeBazaar(customers: Int) throws -> ([TestService], NewKey, [Core.Stream]) {
     let first = try TestService()
     let services = [first, try TestService(beside: first)]
@@ -28,14 +28,14 @@ struct AnswerComparison {
         "/v1/customers/\(stream.customer.text.replacing(" ", with: "%20"))/entitlements"
     }
 
-    /// Expects these answers at the clock's instant. The SQL function knows only one environment,
-    /// so it is asked about one.
+    /// Expects these answers at the clock's instant. The SQL function covers only one environment,
+    /// so its answer is compared separately.
     func expect(
         _ naive: [String: NaiveModel.Answer], inSQL plain: [String: NaiveModel.Answer],
         of stream: Core.Stream, _ context: String
     ) throws {
         let path = path(of: stream)
-        // Asks first for the answer kept for an earlier instant, because a strong answer would replace it.
+        // Asks first for the stored answer, because a strong read would replace it.
         let kept = services[0].send("GET", path, key: key)
         let strong = services[0].send("GET", path + "?consistency=strong", key: key)
         let remembered = services[0].send("GET", path, key: key)
@@ -55,7 +55,7 @@ struct AnswerComparison {
         }
     }
 
-    /// Expects the answer of each instance that is asked to include a position.
+    /// Expects these answers from each instance if the read requires this position.
     func expect(
         _ naive: [String: NaiveModel.Answer], after position: Position, of stream: Core.Stream,
         _ context: String
@@ -68,7 +68,7 @@ struct AnswerComparison {
         }
     }
 
-    /// Expects an answer that the other instance may have kept for its whole lifetime.
+    /// Expects these answers from the other instance, although it may have stored an answer without an end.
     private func expectOtherInstance(
         _ naive: [String: NaiveModel.Answer], after position: String, of stream: Core.Stream,
         _ context: String
@@ -97,7 +97,7 @@ extension NaiveModel.Answer {
 }
 
 extension TestService {
-    /// Sells the products of the random histories, on the day before they begin.
+    /// Puts the products of the random histories on sale, on the day before the histories begin.
     func openBazaar() throws {
         clock.advance(byMilliseconds: at(-1).milliseconds - clock.now.milliseconds)
         try changeProject("bazaar") { state, project throws(Refusal) in
@@ -105,7 +105,7 @@ extension TestService {
         }
     }
 
-    /// Lets the project decide something. Returns the position in the log.
+    /// Commits a decision about the project. Returns its position in the log.
     @discardableResult
     func changeProject(
         _ key: String,

@@ -58,7 +58,7 @@ struct AnswerHistoryTests {
         let comparison = AnswerComparison(services, key: key)
         var recorded: [Core.Stream: [AnyFact]] = [:]
         for (index, stream) in streams.enumerated() {
-            // Some seeds give short histories. Several together give enough questions.
+            // Some seeds give short histories, so each customer gets four.
             let history = (0..<4).flatMap { part in
                 RandomHistory(
                     seed: seed &+ UInt64(4 * index + part), prefix: "\(index)-\(part)-"
@@ -97,7 +97,7 @@ struct AnswerHistoryTests {
 private final class Course: Sendable {
     private struct State {
         var writing = 2
-        /// For each customer, the newest position that each instance has acknowledged, and that either has.
+        /// The newest position of each customer, by the instance that acknowledged it.
         var written: [[Core.Stream: Position]] = [[:], [:]]
         var readings: [Reading] = []
         var faults: [String] = []
@@ -173,14 +173,14 @@ private final class Course: Sendable {
     }
 }
 
-/// A reader's answer, and the sequence that it must not be older than.
+/// A reader's answer, and the lowest sequence that it may reflect.
 private struct Reading: Sendable {
     let stream: Core.Stream
     let text: String
     let least: Int64
     let isImmediate: Bool
 
-    /// What is wrong with the answer according to the customer's log; `nil` if nothing is.
+    /// Returns what is wrong with the answer according to the customer's log, or `nil` if nothing is.
     func complaint(_ log: [RecordedEvent], catalog: Catalog) -> String? {
         guard let json = try? JSON.read(text),
             let position = json["position"]?.string.flatMap(Position.init),
@@ -190,7 +190,7 @@ private struct Reading: Sendable {
         var customer = CustomerState()
         let known = log.prefix { $0.position.sequence <= position.sequence }
         for recorded in known { customer.apply(recorded.event) }
-        // The answer may know more than it claims, but never less.
+        // The answer may reflect more events than its position says, but never fewer.
         for recorded in [nil] + log.dropFirst(known.count).map(Optional.some) {
             if let recorded { customer.apply(recorded.event) }
             if matches(customer, at: at, position, catalog) { return nil }

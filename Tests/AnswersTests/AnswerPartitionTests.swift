@@ -65,7 +65,7 @@ struct AnswerPartitionTests {
     }
 }
 
-/// An answer about one customer of many, of the given length, which is valid forever.
+/// Returns an answer about one customer of many, of the given length, which is valid forever.
 func readyAnswer(
     _ number: Int, at sequence: Int64 = 0, bytes: Int = 1
 ) -> ReadyAnswer {

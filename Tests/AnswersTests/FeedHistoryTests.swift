@@ -12,7 +12,7 @@ struct FeedHistoryTests {
     private let streams: [Core.Stream]
 
     init() throws {
-        // The instants of the log never go back.
+        // Instants in the log never go back, so the clock starts before the histories.
         let first = try TestService(startingAt: at(-1))
         services = [first, try TestService(beside: first)]
         key = try first.key(.admin)
@@ -34,7 +34,7 @@ struct FeedHistoryTests {
                 try #require(customer), events, changes: changes, "seed \(seed)")
         }
         #expect(compared > 40, "seed \(seed)")
-        // Whatever a reader remembers, and whatever the pages, the same is reported.
+        // The feed reports the same events whatever the page size, and whatever an instance has in memory.
         for service in [services[1], try TestService(beside: services[0])] {
             let others = try pages(limit: 1000, of: service)
             let ids = { (event: JSON) in event["id"]?.string ?? "" }
@@ -44,8 +44,8 @@ struct FeedHistoryTests {
         }
     }
 
-    /// Lets customers buy, get, lose and move things while the clock and the catalog move on. Returns when the catalog
-    /// changed.
+    /// Lets customers buy, get, lose and move things while the clock and the catalog change.
+    /// Returns the times of the catalog changes.
     private func live(_ random: inout SeededGenerator, seed: UInt64) throws -> [Instant] {
         let clock = services[0].clock
         var changes: [Instant] = []
@@ -66,7 +66,7 @@ struct FeedHistoryTests {
             let (service, stream) = (services[number % 2], lives[place].stream)
             if !lives[place].facts.isEmpty {
                 let fact = lives[place].facts.removeFirst()
-                // A purchase that moved away belongs to another customer.
+                // The append fails if the purchase has moved to another customer.
                 _ = Result {
                     try service.ledger.append(
                         .record(AnyFact.facts([fact]), for: stream, key: "f\(number)"))
@@ -102,7 +102,7 @@ struct FeedHistoryTests {
         "/v1/customers/\(stream.replacing(" ", with: "%20"))"
     }
 
-    /// Moves a purchase, if one may be moved.
+    /// Moves one of the customer's purchases, if there is one.
     private func move(from stream: Core.Stream, to other: Core.Stream) {
         let held = services[0].send("GET", path(stream.customer.text), key: key)
         guard let purchases = (try? held.json)?["purchases"]?.array,
@@ -125,7 +125,7 @@ struct FeedHistoryTests {
         }
     }
 
-    /// Joins what the feed reports of a customer. Returns how often the result was compared with the answers of reads.
+    /// Builds a customer's answers from the feed. Returns how often they were compared with reads.
     private func follow(
         _ customer: String, _ events: [JSON], changes: [Instant], _ context: String
     ) throws -> Int {
@@ -148,7 +148,7 @@ struct FeedHistoryTests {
             let (from, to) = (
                 try #require(Instant(text: at)), try #require(Instant(text: recorded))
             )
-            // A read of that instant would follow the catalog that came later.
+            // A read of that instant would use the later catalog.
             if changes.contains(where: { from <= $0 && $0 <= to && from < to }) { continue }
             let reply = services[0].send(
                 "GET", path(customer) + "/entitlements?at=\(at)&known=\(recorded)", key: key)

@@ -17,14 +17,15 @@ struct SandboxHistoryTests {
         (services, key, streams) = try makeBazaar(customers: 8)
     }
 
-    /// What the stores reported of one customer, in either environment.
+    /// The stores' reports about one customer, in each environment.
     private struct Told {
         let production: Facts
         let sandbox: Facts
 
         var plain: NaiveModel { NaiveModel(products: naiveBazaar, facts: production) }
 
-        /// The customer's own purchases with those of the sandbox. Sandbox installations do not count.
+        /// Returns the production purchases together with the sandbox purchases of these apps.
+        /// Sandbox installations do not count.
         func merged(from apps: Set<AppID>) -> NaiveModel {
             var facts = production
             facts.transactions += sandbox.transactions.filter { apps.contains($0.app) }
@@ -81,8 +82,8 @@ struct SandboxHistoryTests {
         clock.advance(byMilliseconds: moment - clock.now.milliseconds)
     }
 
-    /// Reports both environments of a customer to both instances, fact by fact in random order,
-    /// while the production answer is read.
+    /// Reports a customer's facts in both environments to both instances, one by one in random
+    /// order, while production answers are read.
     private func tell(
         _ index: Int, seed: UInt64, _ random: inout SeededGenerator
     ) throws -> Told {
@@ -102,7 +103,7 @@ struct SandboxHistoryTests {
         return Told(production: AnyFact.facts(own), sandbox: AnyFact.facts(other))
     }
 
-    /// Sets at random whose purchases of an app count, through either instance.
+    /// Chooses at random whose sandbox purchases of an app count, and sets this through either instance.
     private func setAccess(
         of app: AppID, _ access: inout [AppID: SandboxAccess], _ random: inout SeededGenerator
     ) throws -> Position {
@@ -148,7 +149,7 @@ struct SandboxHistoryTests {
 }
 
 extension SandboxAccess {
-    /// Whether the customer's sandbox purchases count. Computed here again, independently of Core.
+    /// Returns whether the customer's sandbox purchases count. This does not use Core's rules.
     fileprivate func counts(_ customer: CustomerID) -> Bool {
         switch self {
         case .none: false
@@ -165,7 +166,7 @@ extension NaiveModel {
 }
 
 extension AnyFact {
-    /// The same fact in the sandbox, with every other purchase in another app.
+    /// The same fact in the sandbox. Every other purchase belongs to another app.
     fileprivate var inSandbox: AnyFact {
         func app(_ original: TransactionID) -> AppID {
             let isOther = original.text.utf8.reduce(0) { $0 &+ Int($1) } % 2 == 1

@@ -16,7 +16,7 @@ struct BudgetTests {
             project: try ProjectID("p"), key: AppKey(store: .apple, id: try AppID("com.example.a")))
     }
 
-    /// How many calls are left at an instant, asked of several instances in turn.
+    /// Returns how many calls are left at an instant. Asks the instances in turn.
     private func left(
         _ ledgers: [Ledger], _ call: StoreCall, _ environment: Environment = .production,
         at now: Instant, of app: StoreApp? = nil
@@ -44,7 +44,7 @@ struct BudgetTests {
         let ledgers = [database.ledger(), database.ledger()]
         defer { for ledger in ledgers { ledger.close() } }
         let many = try left(ledgers, .test, at: start)
-        // Five minutes' worth at nine tenths of one call per second.
+        // Nine tenths of one call per second, for five minutes.
         #expect((269...272).contains(many), "\(many)")
         #expect(try left(ledgers, .test, at: start) == 0)
         let later = start.advanced(byMilliseconds: 60_000)
@@ -61,7 +61,7 @@ struct BudgetTests {
         #expect(try left([ledger], .test, at: start, of: other) > 5)
         #expect(try left([ledger], .extendAllResult(ProductID("a"), request: "r"), at: start) > 5)
         let sandbox = try left([ledger], .order("a"), .sandbox, at: start)
-        // A tenth of production's limit.
+        // The sandbox allows a tenth of production's calls.
         #expect((269...272).contains(sandbox), "\(sandbox)")
     }
 

@@ -7,15 +7,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests that Deed asks customer by customer for what the notifications no longer cover.
+/// Tests that Deed requests the histories of customers whom the notifications no longer cover.
 @Suite("The nightly run and the histories of customers", .serialized, .timeLimit(.minutes(20)))
 struct HistoryNightTests {
     private func counts(
         _ finished: ReconciliationFinished, _ step: ReconcileStep
     ) -> StepCounts { finished.steps[step] ?? StepCounts() }
 
-    /// Lives of which only the first weeks were reported. They include refunds from before the time
-    /// for which a store keeps notifications.
+    /// Creates lives of which Deed knows only the first weeks. They include refunds from before the
+    /// period for which a store keeps notifications.
     private func lateNight(_ lives: Int = 3, reconciled: Bool = false) throws -> PracticeNight {
         var random = SeededGenerator(seed: printedSeed(of: "night long after"))
         let night = try PracticeNight(
@@ -75,7 +75,7 @@ struct HistoryNightTests {
             try night.pass(days: 42)
             night.cutOff(true)
             try night.pass(days: 63)
-            // Acts as if everything had been read, even what never arrived.
+            // Acts as if Deed had read all notifications, even those that never arrived.
             try night.service.database.run(
                 "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
             )
@@ -95,7 +95,7 @@ struct HistoryNightTests {
             let only = try night.reconcile([.notifications])
             #expect(!only.isSound)
             #expect(only.notes.contains { $0.contains("nothing could be read") }, "\(only.notes)")
-            // The customers after these were read. What is missing stays known.
+            // By now, Deed has read the later data, but it still knows what is missing.
             let again = try night.reconcile([.notifications])
             #expect(!again.isSound)
             #expect(!again.notes.contains { $0.contains("nothing could be read") })
@@ -150,7 +150,7 @@ struct HistoryNightTests {
     func asked(_ steps: [ReconcileStep], full: Bool) async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
-            // Acts as if everything had been read, even what never arrived.
+            // Acts as if Deed had read all notifications, even those that never arrived.
             try night.service.database.run(
                 "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
             )
@@ -171,12 +171,12 @@ struct HistoryNightTests {
                 steps, full: full, progress: { one in told.withLock { $0.append(one) } })
             #expect(run.isSound, "\(run.errors)")
             #expect(self.counts(run, .history).lookedAt == customers)
-            // The estimate comes before the first question: the sandbox allows 5 calls per second.
+            // The estimate comes before the first question. The sandbox allows 5 calls per second.
             let first = try #require(told.withLock { $0.first { $0.step == .history } })
             let left = try #require(first.millisecondsLeft)
             #expect(first.counts.lookedAt == 0 && first.ahead?.customers == customers)
             #expect(left > customers * 200 && left < customers * 250)
-            // The step after this one asks about a subscription that was bought again.
+            // One subscription was bought again, and only the next step asks about it.
             if steps == [.history] { #expect(try night.reconcile().isSound) }
             try expectTruth(night)
             try self.expectNothingMore(night)
@@ -204,7 +204,7 @@ struct HistoryNightTests {
                             })
                     })
                 let lookedAt = self.counts(full, .history).lookedAt
-                // A customer with purchases of two accounts may have two questions.
+                // A customer with purchases from two store accounts may need two questions.
                 #expect(!full.isSound && lookedAt >= customers, "\(lookedAt) of \(customers)")
             }
             let last = try night.reconcile(full: true)
@@ -243,7 +243,7 @@ struct HistoryNightTests {
             #expect(self.counts(first, .history).lookedAt == 4)
             let left = "The histories of \(customers - 4) customers still have to be requested"
             #expect(first.errors.contains { $0.contains(left) }, "\(first.errors)")
-            // A requested round does not take its time.
+            // A round that a person requests is not slowed down.
             let run = try night.reconcile([.history], slowCalls: 4)
             #expect(run.isSound && self.counts(run, .history).lookedAt == customers)
         }
@@ -275,7 +275,7 @@ struct HistoryNightTests {
             #expect(runs >= (Int(customers) + 3) / 4)
             #expect(asked.withLock { $0.count } >= Int(customers))
             #expect(asked.withLock { $0.first?.text } == newest)
-            // After a complete round, another one in progress is only a note.
+            // After a complete round, an unfinished later round is only a note.
             let next = try night.reconcile(full: true, storeCalls: 4)
             #expect(next.notes.contains { $0.contains("have to be requested") }, "\(next.notes)")
             #expect(!next.errors.contains { $0.hasPrefix("history") }, "\(next.errors)")
@@ -310,7 +310,7 @@ struct HistoryNightTests {
 
     private static let lives = givenCount("DEED_YEARS_LIVES", or: 6)
 
-    /// What happens to the store's notifications, and to its answers.
+    /// The faults of notifications, and the faults of answers.
     private static let (lossy, ill) = (
         #"{"drop":0.7,"repeat":0.2,"shuffle":1,"delay_by":"2d","wrong_signature":0.05,"seed":7}"#,
         #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"slow":0.005,"#

@@ -8,12 +8,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests that failed questions stay known until they are answered, and that no run before that counts as sound.
+/// Tests that Deed remembers failed questions until the store answers them. Until then, no run counts as sound.
 @Suite("The nightly run and what it could not read", .serialized, .timeLimit(.minutes(20)))
 struct NightGapTests {
     private static let day: Int64 = 86_400_000
 
-    /// Lives of which only the first weeks were reported, and nothing of the two months after that.
+    /// Creates lives of which Deed knows only the first weeks, and none of the following two months.
     private func overdueNight(
         _ lives: Int = 6, change: (inout Shop) -> Void = { _ in }
     ) throws -> PracticeNight {
@@ -29,7 +29,7 @@ struct NightGapTests {
         _ finished: ReconciliationFinished, _ step: ReconcileStep
     ) -> StepCounts { finished.steps[step] ?? StepCounts() }
 
-    /// A store whose history of notifications reaches back no further than this.
+    /// Returns a store whose history of notifications goes back only this far.
     private static func reaching(_ reach: Int64, of night: PracticeNight) -> PracticeNight.Detour {
         let earliest = night.service.clock.now.advanced(byMilliseconds: -reach)
         return { call throws(StoreTrouble) in
@@ -136,7 +136,7 @@ struct NightGapTests {
             }
             let first = try night.reconcile(steps, detour: ill)
             #expect(!first.isSound && self.counts(first, .subscriptions).mended > 0)
-            // The subscriptions are no longer due, but what lies before is still missing.
+            // The subscriptions are no longer due, but earlier data is still missing.
             #expect(try !night.reconcile(steps).isSound)
             #expect(try !night.reconcile(detour: ill).isSound)
             #expect(try !night.reconcile(detour: ill).isSound)

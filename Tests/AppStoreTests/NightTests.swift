@@ -33,7 +33,7 @@ struct NightTests {
             #expect(
                 night.states().isSuperset(of: ["active", "grace", "retry", "ended", "revoked"]))
             #expect(self.counts(first, .notifications).found > Int64(self.lives) / 4)
-            // A rehearsal requests no histories: it only counts the customers.
+            // A rehearsal does not request histories. It only counts the customers.
             for step in ReconcileStep.allCases where step != .history {
                 #expect(
                     self.counts(rehearsed, step).found == self.counts(first, step).found, "\(step)")
@@ -47,7 +47,7 @@ struct NightTests {
         }
     }
 
-    /// The troubles that the answers meet in the run after an outage.
+    /// The faults that answers have in the run after an outage.
     private static let unsteady =
         #"{"internal_error":0.03,"limit":0.02,"reset":0.02,"truncate":0.01,"seed":4}"#
 
@@ -57,7 +57,7 @@ struct NightTests {
     func unheard() async throws {
         try await aside {
             var random = SeededGenerator(seed: printedSeed(of: "night after a week unheard"))
-            // Among random lives alone, it may be that none lacks anything.
+            // If all lives were random, it could happen that no data is missing.
             let night = try PracticeNight(lives: self.lives * 2 / 5, ofEachState: true, &random)
             try night.pass(days: 80)
             night.cutOff(true)

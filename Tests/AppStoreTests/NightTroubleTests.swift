@@ -7,11 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests what a single trouble leaves undone, and what it does not.
+/// Tests what a single fault leaves undone, and what it does not affect.
 @Suite("The nightly run in trouble", .serialized, .timeLimit(.minutes(20)))
 struct NightTroubleTests {
-    /// Lives of which only the first weeks were reported, and nothing of the two months after that.
-    /// Some keep renewing, whatever the random ones do.
+    /// Creates lives of which Deed knows only the first weeks, and none of the following two
+    /// months. Some of them are sure to renew.
     private func overdueNight(_ lives: Int = 6) throws -> PracticeNight {
         var random = SeededGenerator(seed: printedSeed(of: "night in trouble"))
         let night = try PracticeNight(lives: lives, ofEachState: true, &random)
@@ -80,7 +80,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// Rejects the key in one environment, while the other one answers.
+    /// Makes the store reject the key in one environment and accept it in the other.
     private static func refuse(_ refusing: Environment, _ intake: inout Intake) {
         intake.detour { _, environment throws(StoreTrouble) in
             if environment == refusing { throw .unauthorized }
@@ -136,7 +136,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// Acts as if the key belonged to another app.
+    /// A store that answers as if the key belonged to another app.
     private static let strange: PracticeNight.Detour = { call throws(StoreTrouble) in
         if case .notifications = call { return nil }
         throw .refused(byAppStore: 4_040_010, "unknown")
@@ -166,7 +166,7 @@ struct NightTroubleTests {
                 #expect(run.errors.contains { $0.contains("knows none of") }, "\(run.errors)")
                 #expect(self.counts(run, .history).lookedAt == customers)
             }
-            // Data about one of these customers is known to be missing.
+            // Deed knows that data about one of these customers is missing.
             try night.service.database.run(
                 """
                 update deed.history_questions set obstacle = 'something'
@@ -191,7 +191,7 @@ struct NightTroubleTests {
             let night = try self.overdueNight()
             let marked = Mutex(0)
             #expect(try night.reconcile([.subscriptions]).isSound)
-            // Another two months pass without a report.
+            // Deed gets no reports for another two months.
             try night.pass(days: 63)
             let second = try night.reconcile([.subscriptions]) { call throws(StoreTrouble) in
                 guard case .history(_, _, after: .some) = call else { return nil }
@@ -217,7 +217,7 @@ struct NightTroubleTests {
             #expect(refused.withLock { $0 } > 0)
             #expect(first.errors.contains { $0.contains("no history") }, "\(first.errors)")
             #expect(self.counts(first, .subscriptions).mended > 0)
-            // None of the signed statements was thrown away: nothing is due any more.
+            // Deed kept all of the signed statements, so nothing is due any more.
             #expect(try night.reconcile([.subscriptions]).steps[.subscriptions]?.lookedAt == 0)
         }
     }
@@ -269,7 +269,7 @@ struct NightTroubleTests {
         }
     }
 
-    /// Pages without an end, and counts for all calls.
+    /// Returns endless pages, and counts all calls.
     private final class EndlessPages: Sendable {
         let asked = Atomic(0)
 
@@ -289,7 +289,7 @@ struct NightTroubleTests {
                 guard case .notifications = call else { return nil }
                 return pages.page()
             }
-            // Pages that were read before are recorded. The sentence claims nothing about them.
+            // Deed recorded the earlier pages. The message makes no claim about them.
             #expect(
                 failing.errors == [
                     "notifications: com.example.game (3 times): The store's pages repeat, do not end or take "
@@ -342,7 +342,7 @@ struct NightTroubleTests {
     func blockedShard() async throws {
         try await aside {
             let night = try self.overdueNight()
-            // A customer with missing data.
+            // A customer whose data is incomplete.
             let shard = try Self.shard(of: try #require(try night.complaints().first))
             try night.service.database.run(
                 """

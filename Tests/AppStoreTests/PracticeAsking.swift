@@ -46,7 +46,7 @@ final class ServedPractice: Sendable {
     }
 }
 
-/// A store that gives each request the same kind of answer, and counts the requests.
+/// A store that answers all requests in the same way, and counts them.
 final class CannedStore: Sendable {
     private let server: Server
     init(_ answer: @escaping @Sendable (_ count: Int, _ path: String) -> Response) throws {
@@ -80,7 +80,7 @@ final class CannedStore: Sendable {
     var count: Int { counter.value }
 }
 
-/// The client with a test's credentials, hosts, and an endless budget.
+/// The client with a test's credentials and hosts, and with an unlimited budget.
 final class Asking: Sendable {
     let app: StoreApp
     let courier: Courier
@@ -127,7 +127,7 @@ final class Asking: Sendable {
         try client.ask(call, about: app, in: environment)
     }
 
-    /// Why a call fails; `nil` if it does not.
+    /// Returns why a call fails, or `nil` if it does not.
     func trouble(_ call: StoreCall) -> StoreTrouble? {
         do throws(StoreTrouble) {
             _ = try ask(call)
@@ -139,13 +139,13 @@ final class Asking: Sendable {
 }
 
 extension Authority {
-    /// The credentials with which an app authenticates to the store.
+    /// Returns the credentials with which an app authenticates to the store.
     func key(pem: String? = nil) -> [String: String] {
         ["issuer_id": issuer, "key_id": keyID, "key": pem ?? apiKey.pem]
     }
 }
 
-/// A line over the network without limits, except the pauses that the store requests.
+/// A connection to the network without limits, except for the pauses that the store requests.
 private final class AskingLine: StoreLine {
     private let credentials: StoreCredentials
     private let courier: Courier

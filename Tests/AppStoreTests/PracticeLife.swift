@@ -3,7 +3,7 @@ import Foundation
 import JSON
 import Practice
 
-/// Some months of one customer, and the resulting books of the store.
+/// Some months of one customer, and the store's resulting records.
 struct PracticeLife: Sendable {
     static let days = 110
     /// The length of the life in days.
@@ -64,7 +64,7 @@ struct PracticeLife: Sendable {
         if number.isMultiple(of: 3) { buy("season", 60) }
     }
 
-    /// Creates a life whose steps are all known.
+    /// Creates a life with fixed steps.
     private init(_ number: Int, _ name: String, _ steps: (inout PracticeLife) -> Void) {
         self.init(customer: "told-\(name)", number: number)
         steps(&self)
@@ -78,8 +78,8 @@ struct PracticeLife: Sendable {
             + String(repeating: "0", count: 12 - digits.count) + digits
     }
 
-    /// Lives that end, after 115 days, in each state that a subscription can have. Their names are
-    /// numbers from `first` on.
+    /// Returns lives that end after 115 days, one for each state that a subscription can have.
+    /// Their names are consecutive numbers from `first`.
     static func ofEachState(from first: Int) -> [PracticeLife] {
         [
             PracticeLife(first, "grace") {

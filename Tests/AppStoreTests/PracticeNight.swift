@@ -11,14 +11,14 @@ import TestSupport
 import Testing
 import Threading
 
-/// Expects Deed's answers to agree with the store's books.
+/// Expects Deed's answers to match the store's records.
 func expectTruth(_ night: PracticeNight, _ when: String = "") throws {
     let complaints = try night.complaints()
     #expect(complaints.isEmpty, "\(when) \(complaints)")
 }
 
-/// Deed and a practice store in one process. The store sells to lives and loses notifications, and
-/// Deed asks it afterwards over the network. The store's books are the truth.
+/// Deed and a practice store in one process. The store sells to customers and loses notifications,
+/// and Deed asks it afterwards over the network. The store's records are the truth.
 final class PracticeNight: Sendable {
     static let app = Shop.example.app.bundleID
     let service: TestService
@@ -31,7 +31,7 @@ final class PracticeNight: Sendable {
     let machine = TestClock()
     private let posted: Posted
 
-    /// The bodies posted since they were last passed on.
+    /// The notifications posted since the last delivery.
     private final class Posted: Sendable {
         let bodies = Mutex<[[UInt8]]>([])
         let isCutOff = Atomic(false)
@@ -123,12 +123,12 @@ final class PracticeNight: Sendable {
         try service.publishBoundaries()
     }
 
-    /// The number of customers with a purchase.
+    /// Returns the number of customers with a purchase.
     func customerCount() throws -> Int64 {
         try service.database.number("select count(distinct customer) from deed.purchases")
     }
 
-    /// Tells the store over its own interface which faults to cause from now on.
+    /// Sets the store's faults through its control API.
     func suffer(_ text: String) throws {
         var client = try HTTPClient()
         let answer = try client.send(
@@ -140,8 +140,8 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// Lets each life that never arrived submit one of its transactions, as its app does when it
-    /// starts. Nothing else leads to such a life.
+    /// Lets each customer whom Deed does not know submit one transaction, as an app does when it
+    /// starts. Deed cannot find such a customer in any other way.
     func handInUnknown() throws {
         var client = try HTTPClient()
         for life in lives {
@@ -163,7 +163,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// Sets whether everything that the store posts is lost.
+    /// Sets whether all notifications are lost.
     func cutOff(_ isCutOff: Bool) { posted.isCutOff.store(isCutOff, ordering: .relaxed) }
 
     /// Lets days pass in the store and in Deed. Notifications from that time arrive in parallel.
@@ -193,7 +193,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// The result of a call that does not reach the store; `nil` for a call that does.
+    /// A function that answers a call in place of the store, or returns `nil` to let the call reach the store.
     typealias Detour = @Sendable (StoreCall) throws(StoreTrouble) -> StoreAnswer?
 
     func reconcile(
@@ -214,7 +214,7 @@ final class PracticeNight: Sendable {
         return try service.reconcile(wish, over: intake, progress: progress)
     }
 
-    /// The entitlements whose last published change is an end.
+    /// Returns the entitlements whose last published change is an end.
     private func publishedAsOver(_ path: String) throws -> Set<String> {
         let events = try call("GET", "\(path)/events?environment=sandbox&limit=1000")["events"]
         return (events?.array ?? []).reduce(into: []) { over, event in
@@ -227,7 +227,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// How many boundaries were published more than once.
+    /// Returns how many boundaries were published more than once.
     func publishedTwice() throws -> Int64 {
         try service.database.number(
             """
@@ -240,7 +240,7 @@ final class PracticeNight: Sendable {
             """)
     }
 
-    /// A digest of every table except those about calls to stores and about who runs what.
+    /// Returns a digest of all tables, except those about calls to stores and about leases.
     func tables() throws -> Int64 {
         try service.database.number(
             """
@@ -251,13 +251,13 @@ final class PracticeNight: Sendable {
             """)
     }
 
-    /// Lets a customer of the store buy for one of the lives.
+    /// Schedules the steps of a scenario in the store.
     func plan(_ scenario: JSON) throws {
         let scenario = try Scenario(scenario.bytes)
         try store.change { world throws(PracticeError) in _ = try world.plan(scenario) }
     }
 
-    /// The differences between Deed and the store's books.
+    /// Returns the differences between Deed and the store's records.
     func complaints() throws -> [String] {
         let world = store.read { $0 }
         return try lives.flatMap { life in
@@ -276,7 +276,7 @@ final class PracticeNight: Sendable {
         }
     }
 
-    /// The states of the lives' subscriptions by the store's books.
+    /// Returns the states of the lives' subscriptions, according to the store's records.
     func states() -> Set<String> {
         let world = store.read { $0 }
         return lives.reduce(into: []) { $0.formUnion(ToldLife($1, by: world).states) }

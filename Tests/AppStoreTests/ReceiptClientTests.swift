@@ -24,7 +24,7 @@ struct ReceiptClientTests {
             environment: environment, tries: tries, formerReason: former, now: machineInstant())
     }
 
-    /// The code of a refusal, or the code of a reason to wait after a mark.
+    /// Returns the code of a refusal, or `later:` and the code of the reason to wait.
     private func word(_ judgement: Judgement<ProvenEvidence, Postponement>) -> String {
         switch judgement {
         case .believed(let proven): "believed \(proven.facts.transactions.count)"
@@ -47,7 +47,7 @@ struct ReceiptClientTests {
         let asking = try Asking(served.url, secret: secret)
         let receipt = try served.buy("pro.month").receipt
         _ = try served.buy("level2")
-        // The reply contains what happened after the receipt was made.
+        // The reply also contains the purchase made after the receipt.
         #expect(word(asking.client.judge(try inquiry(receipt, asking))) == "believed 2")
     }
 
@@ -82,7 +82,7 @@ struct ReceiptClientTests {
         }
         #expect(try judge(5, after: first.reason) == "later: reply_later")
         #expect(try judge(6, after: first.reason) == "reply_later")
-        // The number of tries for other reasons does not matter: a store that was away, a secret that was not set.
+        // Tries that failed for other reasons do not count, such as an unavailable store or a missing secret.
         let away = StoreTrouble.unavailable("it answered 500")
         let other = IntakeReason(code: away.code, sentence: away.sentence)
         #expect(try judge(50, after: other) == "later: reply_later")

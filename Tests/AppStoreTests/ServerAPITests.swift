@@ -62,7 +62,7 @@ struct AskingTests {
         #expect(try proven(told, asking) >= 2)
     }
 
-    /// The number of pieces of evidence in an answer. Each must be proven.
+    /// Expects each piece of evidence in an answer to be proven. Returns their number.
     private func proven(_ answer: StoreAnswer, _ asking: Asking) throws -> Int {
         let app = TrustedApp(
             id: asking.app.key.id, appleID: nil, environments: [.sandbox, .production])
@@ -125,7 +125,7 @@ struct AskingTests {
             Issue.record("an unknown transaction was known")
             return
         }
-        // A call without a transaction is about production unless it says otherwise.
+        // A call without a transaction is about production unless it names an environment.
         #expect(throws: StoreTrouble.self) { try asking.ask(.test) }
         #expect(production.count == 3)
     }

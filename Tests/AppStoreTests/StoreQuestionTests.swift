@@ -39,7 +39,7 @@ struct StoreQuestionTests {
         try questions(asking).ask(call, about: app, of: project, in: nil)
     }
 
-    /// The code of the error that a question gets instead of an answer.
+    /// Returns the code of the error that a question gets, or `nil` if it gets an answer.
     private func code(_ call: StoreCall, _ asking: Asking) -> String? {
         do throws(StoreQuestionError) {
             _ = try questions(asking).ask(call, about: app, of: project, in: nil)
@@ -67,7 +67,7 @@ struct StoreQuestionTests {
         let events = try service.eventCount()
         #expect(results(try ask(call, asking)).allSatisfy { $0 == "already_known" })
         #expect(try service.eventCount() == events)
-        // The purchases are unclaimed: they wait for the customer who proves to be the buyer.
+        // The purchases stay unclaimed until a customer proves to be the buyer.
         #expect(try service.database.number("select count(*) from deed.unclaimed") == 45)
     }
 
@@ -140,7 +140,7 @@ struct StoreQuestionTests {
             #expect(code(call, asking) == expected, "\(call)")
         }
         #expect(try service.eventCount() == events)
-        // Another store answers meanwhile, and this one answers once it is well.
+        // Meanwhile, a different store answers. This one answers once its faults end.
         #expect(results(try ask(.history(of: other), try Asking(well.url))) == ["recorded"])
         try served.suffer("{}")
         #expect(results(try ask(.history(of: id), try Asking(served.url))) == ["recorded"])
@@ -167,7 +167,7 @@ struct StoreQuestionTests {
         let before = try kept()
         try served.suffer(#"{"wrong_signature":1,"seed":3}"#)
         for call in calls {
-            // A different statement in the answer is spoiled each time.
+            // The store spoils a different statement in each answer.
             for _ in 0..<5 { #expect(code(call, asking) == "store_answer_foreign", "\(call)") }
         }
         #expect(try kept() == before)
@@ -207,12 +207,12 @@ struct StoreQuestionTests {
         let events = try service.eventCount()
         let asking = try Asking(forger.url)
         #expect(code(.transaction(id), asking) == "store_answer_foreign")
-        // Even genuine statements beside a spoiled one are not recorded.
+        // Deed records nothing from the answer, not even its genuine statements.
         #expect(code(.history(of: id), asking) == "store_answer_foreign")
         #expect(try service.eventCount() == events)
     }
 
-    /// A transaction as the store signs it.
+    /// Returns a transaction as the store signs it.
     private func signed(_ id: TransactionID, _ served: ServedPractice) throws -> String {
         let answer = try Asking(served.url).ask(.transaction(id))
         return String(decoding: answer.evidence[0].bytes, as: UTF8.self)
@@ -306,7 +306,7 @@ struct StoreQuestionTests {
         let coins = try TransactionID(try served.buy("coins.100").transaction ?? "")
         _ = try served.buy("pro.month")
         let asking = try Asking(served.url)
-        // Neither of these states anything about the coins themselves.
+        // Neither answer states anything about the coins.
         #expect(results(try ask(.standings(of: coins), asking)) == ["recorded", "recorded"])
         var part = HistoryFilter()
         part.product = try ProductID("pro.month")
@@ -341,7 +341,7 @@ struct StoreQuestionTests {
             return nil
         }
         let questions = StoreQuestions(Submissions(intake))
-        // The time starts with the first page.
+        // The time limit starts with the first page.
         #expect(throws: StoreQuestionError.trouble(.endlessPages(limit: 11))) {
             try questions.ask(.refunds(of: id), about: app, of: project, in: nil)
         }

@@ -189,7 +189,7 @@ struct StoreTroubleTests {
         let asking = try Asking(store.url)
         for _ in 0..<3 { #expect(asking.trouble(.transaction(id)) == .limited(until: hour)) }
         #expect(store.count == 1)
-        // Another call has a separate limit.
+        // A different call has a separate limit.
         #expect(asking.trouble(.standings(of: id)) == .limited(until: hour))
         #expect(store.count == 2)
     }

@@ -5,7 +5,7 @@ import Service
 import Synchronization
 import TestSupport
 
-/// Useless answers, at random, with each kind of answer for each kind of call.
+/// Useless answers, chosen at random. Each kind of answer occurs for each kind of call.
 final class Strikes: Sendable {
     private static let troubles: [StoreTrouble] = [
         .unavailable("what answered in its place is not JSON"), .unavailable("it answered 500"),
@@ -34,7 +34,7 @@ final class Strikes: Sendable {
     var struck: Int { state.withLock { $0.struck } }
     func end() { state.withLock { $0.isOn = false } }
 
-    /// The result of a call. Some answers exist but say nothing about the question.
+    /// Returns the result of a call. Some answers say nothing about the question.
     func strike(_ call: StoreCall) throws(StoreTrouble) -> StoreAnswer? {
         let trouble: StoreTrouble?? = state.withLock { state in
             state.calls += 1

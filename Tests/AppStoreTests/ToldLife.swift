@@ -2,7 +2,7 @@ import Core
 import JSON
 import Practice
 
-/// One customer by the store's own books, and where Deed says otherwise.
+/// One customer in the store's records, and where Deed disagrees.
 struct ToldLife {
     private let life: PracticeLife
     private let world: PracticeWorld
@@ -15,12 +15,12 @@ struct ToldLife {
         standings = world.standings(of: life.customer)
     }
 
-    /// The words for the states of the subscriptions.
+    /// The states of the subscriptions.
     var states: Set<String> {
         Set(world.subscriptions(of: life.customer).map(\.phase.rawValue))
     }
 
-    /// Compares everything in the answer that the books also know.
+    /// Compares everything in the answer that the store also records.
     mutating func compare(_ answer: JSON) {
         compareSubscriptions(answer["subscriptions"]?.array ?? [])
         compareEntitlements(answer["entitlements"]?.object?.members ?? [])
@@ -115,7 +115,7 @@ extension ToldLife {
         return held
     }
 
-    /// When a product that has already been charged takes the entitlement away.
+    /// Returns when a product that has already been charged ends the entitlement.
     private func changeAhead(of subscription: Subscription?, unlocking entitlement: String)
         -> Instant?
     {

@@ -70,7 +70,7 @@ struct VaultTests {
         #expect(throws: StoreTrouble.locked(other.key.id)) {
             try CredentialVault(ledger, [SecretKeyBytes(1)]).credentials(of: other)
         }
-        // An address beside the credentials sends them nowhere.
+        // Credentials cannot be opened in a row with another address, so they are never sent to it.
         try database.run(
             "update deed.store_credentials set app = 'com.example.a', address = 'http://127.0.0.1:9'"
         )
@@ -153,7 +153,7 @@ struct VaultTests {
         #expect(try CredentialVault(ledger, []).credentials(of: app) == StoreCredentials())
         #expect(try CredentialVault(ledger, []).lockedApps() == [])
         try clock.mark(at: now)
-        // The same holds if the clock was marked behind the vault's back.
+        // The vault refuses even if it does not know about the test clock.
         let blind = CredentialVault(ClocklessTable(ledger), [SecretKeyBytes(1)])
         #expect(throws: CommandError.fault(.busy)) {
             try blind.change(app, change, at: write, by: Actor("a"), now: now)

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Dependencies between the targets")
 struct ArrowTests {
-    /// The modules of this project that each target may import. Arrows point inward, and Core imports none.
+    /// The modules of this project that each target may import. Dependencies point inward, and Core imports none.
     static let allowed: [String: Set<String>] = [
         "Core": [],
         "Auditing": ["Core"],
@@ -85,7 +85,7 @@ struct ArrowTests {
         #expect(SourceTree.targets == Self.allowed.keys.sorted())
     }
 
-    /// Targets whose tests are elsewhere, and where.
+    /// Targets whose tests are elsewhere, and where they are.
     static let testedElsewhere = [
         "Commands": "DeedTests", "Feed": "APITests", "Following": "LedgerTests",
         "Machine": "DeedTests",

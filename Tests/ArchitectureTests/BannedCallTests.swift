@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Banned calls")
 struct BannedCallTests {
-    /// Each word, and the targets that may use it nevertheless.
+    /// Banned words, the targets that may use them anyway, and the reasons.
     static let banned: [(word: String, allowed: Set<String>, why: String)] = [
         ("Date()", [], "now is an argument; the wall clock is read in Assembly/Live.swift"),
         ("try!", [], "errors are handled"),
@@ -20,7 +20,7 @@ struct BannedCallTests {
         ),
     ]
 
-    /// Files that may promise the compiler what it cannot check. Each gives the reason at the declaration.
+    /// Files that may use `@unchecked`. Each declaration states the reason.
     static let unchecked: Set<String> = [
         "Sources/Core/Shared.swift",
         "Sources/Threading/Monitor.swift",

@@ -2,13 +2,13 @@ import Testing
 
 @Suite("Words of the command line")
 struct CommandWordTests {
-    /// Targets below all readers. They name remedies, which `Wording` says as commands.
+    /// Targets that only name remedies. `Wording` turns the remedies into commands.
     static let silent: Set<String> = [
         "Auditing", "Core", "Following", "Ledger", "Service", "StoreAccess",
     ]
     /// Texts that only look like commands, and the files that may contain them.
     static let exceptions: [(path: String, text: String)] = [
-        // The purpose of a key. With another text, sealed credentials would no longer open.
+        // This text derives a key. With another text, sealed credentials could no longer be opened.
         ("Sources/StoreAccess/CredentialVault.swift", "deed store credentials")
     ]
 
@@ -57,7 +57,7 @@ struct CommandWordTests {
         #expect(Self.named(in: #"let deed = serve - -later"#) == [])
     }
 
-    /// The commands and flags in a source file, outside of comments.
+    /// Returns the commands and flags in a source file, outside of comments.
     private static func named(in text: String) -> [String] {
         let lines = text.split(separator: "\n").filter {
             !$0.drop(while: \.isWhitespace).hasPrefix("//")

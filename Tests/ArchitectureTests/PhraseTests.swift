@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Words")
 struct PhraseTests {
-    /// Phrases that hide the acting subject, or that no native speaker would use. The list is a minimum, not the aim.
+    /// Phrases that hide the acting subject, or that no native speaker would use. This list is only a minimum.
     private static let phrases = [
         "whoever ", "nobody ", "those who ", "so many of", "is told elsewhere",
         "are told elsewhere", "argument too many", "more is waiting than may",

@@ -43,7 +43,7 @@ struct SizeTests {
         }
     }
 
-    /// The package's declarations of that kind, each from its name onward.
+    /// Returns the package's declarations of that kind, each from its name onward.
     private func declarations(of kind: String) -> [String] {
         SourceTree.sources.flatMap { file in
             codeOnly(file.text).components(separatedBy: "package \(kind) ").dropFirst()
@@ -56,7 +56,7 @@ struct SizeTests {
         let lines: Int
     }
 
-    /// Every function with a body, from its keyword to its closing brace.
+    /// Returns every function with a body, from its keyword to its closing brace.
     private func functions(of file: SourceTree.File) -> [Function] {
         let lines = codeOnly(file.text).split(separator: "\n", omittingEmptySubsequences: false)
         return lines.indices.compactMap { index in
@@ -68,7 +68,7 @@ struct SizeTests {
         }
     }
 
-    /// The number of lines up to the brace that closes the first one; `nil` without a body.
+    /// Returns the number of lines up to the brace that closes the first one, or `nil` without a body.
     private func bodyLength(_ lines: ArraySlice<Substring>) -> Int? {
         var depth = 0
         for (count, line) in lines.enumerated() {
@@ -78,7 +78,7 @@ struct SizeTests {
                 if depth < 0 { return nil }
                 if depth == 0, character == "}" { return count + 1 }
             }
-            // A protocol's requirement or a call has no body.
+            // Protocol requirements and calls have no body.
             if depth == 0, count > 12 { return nil }
         }
         return nil
@@ -86,7 +86,7 @@ struct SizeTests {
 }
 
 extension String {
-    /// The number of lines that begin like this.
+    /// Returns the number of lines that begin with this text.
     fileprivate func count(of beginning: String) -> Int {
         split(separator: "\n").count { $0.hasPrefix(beginning) }
     }

@@ -36,7 +36,7 @@ struct SourceTree {
     }
 }
 
-/// Swift text without comments and without the content of strings. The line numbers stay the same.
+/// Returns Swift code without comments and without the content of strings. The line numbers stay the same.
 func codeOnly(_ text: String) -> String {
     var result: [Character] = []
     var rest = Array(text)[...]

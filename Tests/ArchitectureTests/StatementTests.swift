@@ -97,13 +97,13 @@ struct StatementTests {
                 !code.contains(/\b(connection|pool)\b|\btry (list|rows)\(/),
                 "\(file) sends what writes past the committers")
         }
-        // Only the files with statements contain SQL that writes these tables. A bench fills its own database.
+        // Only the files with statements contain SQL that writes these tables. The benchmark fills its own database.
         for file in SourceTree.sources where !["SQL", "Bench"].contains(file.target) {
             let written = file.text.matches(
                 of: /(?:insert into|update|delete from|copy) (?:deed|\{schema\})\.(\w+)/)
             #expect(Self.following.isDisjoint(with: written.map(\.1)), "\(file) writes by itself")
         }
-        // A single place sends the statements.
+        // Only one place sends the statements.
         let senders = SourceTree.sources.filter { codeOnly($0.text).contains("batch.writes(") }
         #expect(senders.map(\.path) == ["Sources/Ledger/Writing/Committer.swift"])
     }

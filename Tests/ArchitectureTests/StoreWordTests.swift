@@ -7,9 +7,9 @@ struct StoreWordTests {
         "Answers", "API", "Auditing", "Core", "Following", "Jobs", "Ledger", "SQL", "Service",
         "StoreAccess",
     ]
-    /// What belongs to one store alone: its name where it decides something, its well-known terms,
-    /// the numbers and words of its API, and the members of its key and evidence. Words that stay
-    /// in the log or in a promise to clients are not listed.
+    /// Words that belong to a single store: its name where it decides something, its well-known
+    /// terms, the numbers and words of its API, and the members of its key and evidence. Words that
+    /// stay in the log or in a promise to clients are not listed.
     static let own: [(word: String, why: String)] = [
         (".apple", "what a store can do stands in its profile"),
         (".google", "what a store can do stands in its profile"),

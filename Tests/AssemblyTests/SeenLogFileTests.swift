@@ -46,7 +46,7 @@ final class SeenLogFileTests: Sendable {
         #expect(memory.keep(whole, .synced) == nil)
         #expect(try memory.recall(root, production) == whole)
         #expect(try memory.recall(SHA256.digest([2]), production) == nil)
-        // A login that may not ask for the database's identity also works.
+        // A login without permission to read the database's identity works as well.
         #expect(memory.keep(seen(6, of: nil), .synced) == nil)
         #expect(try memory.recall(root, nil) == seen(6, of: nil))
     }
@@ -63,7 +63,7 @@ final class SeenLogFileTests: Sendable {
         }
         #expect(memory.keep(seen(7, of: production), .quick) == nil)
         #expect(try memory.recall(root, production) == seen(7, of: production))
-        // What was seen before an accepted loss does not come back.
+        // Positions from before an accepted loss do not come back.
         var accepted = seen(3, of: production)
         accepted.acceptances = [try AcceptanceID("ac_1")]
         #expect(memory.keep(accepted, .synced) == nil)
@@ -87,7 +87,8 @@ final class SeenLogFileTests: Sendable {
     @Test("A copy of the log in another database is compared with it, and does not change it")
     func copied() throws {
         #expect(memory.keep(seen(5, of: production), .synced) == nil)
-        // The copy lacks what was seen, so the loss must be accepted. After that, the copy goes its own way.
+        // The copy lacks the end of the log, so the operator must accept the loss. After that, the
+        // copy has a separate record.
         #expect(try memory.recall(root, copy) == seen(5, of: production))
         var accepted = seen(3, of: copy)
         accepted.acceptances = [try AcceptanceID("ac_1")]
@@ -96,7 +97,7 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == seen(5, of: production))
     }
 
-    /// Makes every file of a log look as if it was last written two years ago.
+    /// Makes every file about a log look two years old.
     private func age(_ log: Digest32) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("seen"))
         for name in names where name.hasPrefix(log.hex.prefix(32)) {
@@ -135,10 +136,10 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, copy) == seen(5, of: copy))
         #expect(try memory.recall(young, production) != nil)
         #expect(try files.contains { $0.hasSuffix("/notes.json") })
-        // A neighbouring service shows that it works with its log.
+        // A service reports that it still uses another log in this folder.
         #expect(memory.forget(seen(young, of: production), end) == 0)
         #expect(try memory.recall(root, production) == seen(5, of: production))
-        // A process that only reads removes nothing.
+        // A process that only reads removes no files.
         try age(young)
         let reader = LogMemory.files(in: folder.path, areKept: false)
         #expect(reader.forget(seen(5, of: production), end) == 0)
@@ -159,7 +160,7 @@ final class SeenLogFileTests: Sendable {
                 (error as? LogMemory.NotRecalled)?.reason == "\(file) is damaged"
             }
         }
-        // The file may have been readable when this process started.
+        // The file may have been readable when this process started, so writing also refuses.
         #expect(memory.keep(seen(6, of: production), .synced) == "\(file) is damaged")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
         #expect(memory.keep(seen(6, of: production), .overwriting) == nil)
@@ -176,7 +177,7 @@ final class SeenLogFileTests: Sendable {
         }
         let first = ledger()
         _ = try first.append(.give("pro", to: stream, grant: "g1"))
-        // A log's first event identifies it. The connection that wrote that event had not met the log.
+        // A log's first event identifies it. The connection that wrote that event did not know it yet.
         _ = try first.look()
         first.close()
         try "".write(toFile: try #require(try files.first), atomically: true, encoding: .utf8)

@@ -3,7 +3,6 @@ import Core
 import Histories
 import Testing
 
-/// Tests that an event repeats exactly what its evidence states.
 @Suite("Events and what their evidence states")
 struct StatedFactTests {
     static let stated = transaction("1", "pro", .autoRenewable, at(0), to: at(30)) {

@@ -4,7 +4,7 @@ import Histories
 import JSON
 import Testing
 
-/// Of earlier catalogs, only what concerns a customer is read.
+/// Tests that Deed reads only the relevant parts of earlier catalogs.
 @Suite("Excerpts of catalogs")
 struct CatalogExcerptTests {
     @Test("A customer's rights and boundaries are the same by a catalog of what was bought")

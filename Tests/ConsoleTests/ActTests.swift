@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests people's acts on customers.
+/// Tests what people do to customers in the console.
 @Suite("Acting in the console", .timeLimit(.minutes(20)))
 struct ActTests {
     private static let place = "/console/p/default/customers/u1"
@@ -87,7 +87,7 @@ struct ActTests {
         #expect(done.status == 303, "\(done.text)")
         let location = try #require(done.header("Location"))
         #expect(location == "\(ActTests.place)?done=0")
-        // Pressing the button twice counts once.
+        // Pressing the button twice makes only one grant.
         let again = browser.press(shown, at: target)
         #expect([303, 409].contains(again.status))
         let given = try events().filter { $0["type"] == "grant.given" }
@@ -104,7 +104,7 @@ struct ActTests {
         #expect(page.text.contains("<a href=\"\(undo)\">Undo</a>"))
         #expect(browser.act(undo, ["reason": "a mistake", "ticket": "T-7"]).status == 303)
         #expect(try events().last { $0["type"] == "grant.revoked" } != nil)
-        // The trail has both acts, with the person as actor.
+        // The trail shows both acts, with the person as the actor.
         let trail = browser.get("/console/p/default/trail?ticket=T-7").text.shown
         for word in ["grant.given", "grant.revoked", "person:\(person.id)", "a mistake"] {
             #expect(trail.contains(word), "\(trail)")
@@ -211,7 +211,7 @@ struct ActTests {
         let long = bob.act(target, ActTests.gift.merging(["for": "P90D"]) { $1 })
         #expect(long.status == 403 && long.text.contains("an outage"), "\(long.text)")
         #expect(bob.act(target, ActTests.gift).status == 303)
-        // The trail has the refusal, with the person as actor.
+        // The trail shows the refusal, with the person as the actor.
         try desk.service.keys.refusals.write()
         let trail = browser.get("/console/p/default/trail?ticket=T-7").text.shown
         #expect(trail.contains("refused: support_limit"), "\(trail)")

@@ -21,7 +21,7 @@ struct CatalogPageTests {
         #expect(desk.submit(sale).status == 200)
     }
 
-    /// The desk's catalog, in which the bought level unlocks something else.
+    /// A catalog in which the purchased level unlocks a different entitlement.
     private var other: String {
         Desk.catalog.replacing(#""entitlements":["level2"]"#, with: #""entitlements":["pro"]"#)
     }
@@ -68,7 +68,7 @@ struct CatalogPageTests {
         #expect(
             browser.get("\(CatalogPageTests.place)?done=\(before + 1)").text.shown
                 .contains("The catalog is now version \(before + 1)."))
-        // Pressing the same button again counts once.
+        // Pressing the same button again changes nothing.
         #expect(apply(shown, ["reason": "one thing less", "ticket": "T-4"]).status == 303)
         #expect(try version() == before + 1)
         let trail = try desk.service.send(

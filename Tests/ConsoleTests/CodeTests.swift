@@ -46,11 +46,12 @@ extension SecondFactorTests {
             let code = code()
             let visitors = try [begun(), begun(at: beside), begun(), begun(at: beside)]
             #expect(try signedIn(visitors) { $0.finish(code).status } == 1)
-            // With those who lost, these are six attempts, so that the next four are within the limit of ten.
+            // With the three that failed, these are six attempts in total. The next four are
+            // therefore within the limit of ten.
             for late in try [begun(), begun(at: beside)] {
                 #expect(late.finish(code).status == 403)
             }
-            // An earlier code no longer counts, either.
+            // Earlier codes no longer work either.
             #expect(try begun().finish(self.code(-1)).status == 403)
         }
     }
@@ -63,14 +64,14 @@ extension SecondFactorTests {
             #expect(try signedIn(visitors) { $0.finish(code).status } == 1)
             #expect(try begun(at: beside).finish(code).status == 403)
         }
-        // A person may write down a code that was read aloud.
+        // A code still works if a person heard it and wrote it down differently.
         let heard = emergencyCodes[5].uppercased().replacing("-", with: " ")
             .replacing("0", with: "O").replacing("1", with: "l")
         #expect(try begun().finish(" \(heard) ").status == 303)
         #expect(try count("emergency_codes") == 4)
     }
 
-    /// How many of the visitors who try at the same moment are signed in.
+    /// Lets all visitors try at the same moment. Returns how many are signed in.
     private func signedIn(_ visitors: [Browser], _ attempt: (Browser) -> Int) throws -> Int {
         let statuses = Mutex<[Int]>([])
         withoutActuallyEscaping(attempt) { attempt in
@@ -119,7 +120,7 @@ extension SecondFactorTests {
         let signIns = desk.service.useCases.signIns
         #expect(try signIns.choose(Desk.password, byLink: link.secret) == .chosen)
         #expect(reset.finish(emergencyCodes[0]).status == 401)
-        // The second factor remains after a reset.
+        // A password reset does not remove the second factor.
         let removed = try begun()
         try people.remove(person())
         #expect(removed.finish(emergencyCodes[0]).status == 401)
@@ -160,14 +161,14 @@ extension SecondFactorTests {
         let visitor = try begun()
         #expect(visitor.finish(bobsApp.code(at: desk.service.clock.now)).status == 403)
         #expect(visitor.finish(bobsCodes[0]).status == 403)
-        // Bob's own sign-in, planted in Ann's browser, accepts none of her codes.
+        // In Ann's browser, Bob's unfinished sign-in accepts none of Ann's codes.
         let planted = Browser(desk.service)
         planted.begun = try begun("bob@example.com").begun
         #expect(planted.finish(code()).status == 403)
         #expect(planted.signIn(SecondFactorTests.ann, Desk.password).status == 303)
         #expect(planted.finish(code()).status == 303)
         #expect(planted.get(SecondFactorTests.home).text.contains(SecondFactorTests.ann))
-        // A sealed secret in another row opens nothing.
+        // A sealed secret cannot be opened in another person's row.
         try desk.service.database.run(
             """
             update deed.second_factors set sealed = (select sealed from deed.second_factors
@@ -184,7 +185,7 @@ extension SecondFactorTests {
         for _ in 0..<10 { #expect(visitor.finish("000000").status == 403) }
         let over = visitor.finish(code())
         #expect(over.status == 429 && over.header("Retry-After") == "900")
-        // An attacker with the password cannot lock the person out.
+        // An attacker who knows the password cannot lock the person out.
         #expect(try begun().finish(emergencyCodes[0]).status == 303)
         wait(15 * 60_000 + 1)
         #expect(try begun().finish(code()).status == 303)
@@ -197,7 +198,7 @@ extension SecondFactorTests {
         }
         for number in 0..<10 { #expect(try outcome("000000", "198.51.100.\(number)") == .wrong) }
         #expect(try outcome(code(), "198.51.100.99") == .tooManyCodes(person().id))
-        // The page about the person's sign-in counts, too.
+        // Attempts on the person's own sign-in page also count.
         _ = browser.get(Browser.yourSignIn)
         #expect(browser.change("remove", code: code()).status == 429)
         wait(15 * 60_000 + 1)
@@ -223,7 +224,7 @@ extension SecondFactorTests {
         let session = try #require(bob.cookie)
         _ = try desk.setUpFactor(bob)
         let bobsID = try person("bob@example.com").id
-        // The other session was ended, so it is opened again as before.
+        // A real session without a code would have ended, so the test changes this one.
         try desk.service.database.run("update deed.sessions set by_code = false")
         let factors = desk.service.useCases.signIns.factors
         let secret = session.split(separator: "=")[1].split(separator: ";")[0]

@@ -8,7 +8,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// Compares a customer's page with the calls of the API.
+/// Compares a customer's page with the API's answers.
 @Suite("The customer's page", .timeLimit(.minutes(20)))
 struct CustomerPageTests {
     private let desk: Desk
@@ -21,7 +21,7 @@ struct CustomerPageTests {
 
     private static let place = "/console/p/default/customers"
 
-    /// The API's sentence as the page shows it.
+    /// Returns the API's sentence as the page shows it.
     private func shown(_ sentence: String) -> String {
         let instant = /(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d{3})Z/
         return sentence.replacing(instant) { found in
@@ -29,7 +29,7 @@ struct CustomerPageTests {
         }
     }
 
-    /// The text without the spaces that tags leave before punctuation marks.
+    /// Returns the text without the spaces that tags leave before punctuation marks.
     private func joined(_ text: String) -> String {
         text.replacing(#/ ([.,;:])/#) { String($0.1) }
     }
@@ -52,7 +52,7 @@ struct CustomerPageTests {
                     .record(AnyFact.facts([fact]), for: stream, key: "\(number)"))
                 desk.service.clock.advance(byMilliseconds: random.number(0...day))
             }
-            // Days have passed since the person signed in.
+            // Signs in now, because days have passed.
             let browser = try desk.browser("ann@example.com")
             for _ in 0..<5 {
                 let now = desk.service.clock.now
@@ -109,7 +109,7 @@ struct CustomerPageTests {
         return names.count
     }
 
-    /// Expects the drawing to have a bar around an instant exactly if the API says that access is active.
+    /// Expects a bar around an instant exactly if the API says that access is active.
     private func compare(
         _ name: String, _ answer: JSON, _ at: String, _ page: String, _ told: String
     ) {

@@ -55,7 +55,7 @@ struct Desk {
         return link.person
     }
 
-    /// A browser in which the person is signed in.
+    /// Returns a browser in which the person is signed in.
     func browser(_ email: String) throws -> Browser {
         let browser = Browser(service)
         let reply = browser.signIn(email, Desk.password)
@@ -63,7 +63,7 @@ struct Desk {
         return browser
     }
 
-    /// A browser in which a new person is signed in.
+    /// Returns a browser in which a new person is signed in.
     func visitor(
         _ email: String, _ role: Role, in project: String = "default"
     ) throws -> Browser {
@@ -109,13 +109,13 @@ struct Desk {
     }
 }
 
-/// A browser without scripts. It keeps a cookie, follows no redirects, and says where forms come from.
+/// A browser without scripts. It keeps a cookie, follows no redirects, and reports the origin of forms.
 final class Browser {
     let service: TestService
     var cookie: String?
-    /// The cookie of a sign-in that lacks a code.
+    /// The cookie of a sign-in that still needs a code.
     var begun: String?
-    /// What the browser says about the page that sends a form; `nil` for an old browser.
+    /// The value of `Sec-Fetch-Site` when the browser sends a form; `nil` for an old browser.
     var site: String? = "same-origin"
     var origin: String?
     /// How the browser's requests arrive; `nil` if unknown.

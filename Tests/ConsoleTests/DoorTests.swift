@@ -5,7 +5,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests signing in and out, and what a stolen or foreign form achieves.
+/// Tests signing in and out, and attacks with stolen or foreign forms.
 @Suite("The door of the console", .timeLimit(.minutes(20)))
 struct DoorTests {
     private let desk: Desk
@@ -30,7 +30,7 @@ struct DoorTests {
         let found = try desk.service.database.number(
             "select count(*) from deed.sessions where digest = sha256('\(secret)'::bytea)")
         #expect(found == 1)
-        // Over plain HTTP on loopback, a browser refuses the prefix and the attribute.
+        // Over plain HTTP on loopback, a browser refuses the cookie's prefix and its `Secure` attribute.
         let plain = try Desk(isSecure: false)
         try plain.person("ann@example.com", .admin)
         let other = Browser(plain.service)
@@ -50,7 +50,7 @@ struct DoorTests {
         #expect(victim.cookie != old)
         #expect(planted.get(DoorTests.home).status == 303)
         #expect(victim.get(DoorTests.home).status == 200)
-        // A cookie without a session stays useless.
+        // An invented cookie has no session and stays useless.
         let planned = "__Host-deed=\(String(repeating: "a", count: 40))"
         let invented = Browser(desk.service, cookie: planned)
         #expect(invented.get(DoorTests.home).status == 303)
@@ -81,7 +81,7 @@ struct DoorTests {
         for token in ["x", String(repeating: "0", count: 64)] {
             #expect(browser.post(target, fields, token: token).status == 403)
         }
-        // Another session's token is no better.
+        // The server also refuses a token from another session.
         let other = try desk.browser("ann@example.com")
         _ = other.get(target)
         let foreign = Browser.hidden(in: other.get(target).text)["form"]

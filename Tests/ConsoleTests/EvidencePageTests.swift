@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests how people prove and save the evidence behind a customer's rights.
+/// Tests how people prove and save the evidence for a customer's rights.
 @Suite("Evidence in the console", .timeLimit(.minutes(10)))
 struct EvidencePageTests {
     private static let place = "/console/p/default/customers/u1"

@@ -7,7 +7,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Compares each figure with a plain count.
+/// Compares each figure with a plain SQL count.
 @Suite("Figures", .timeLimit(.minutes(20)))
 struct FigureTests {
     private static let home = "/console/p/default"
@@ -31,7 +31,7 @@ struct FigureTests {
         _ = try desk.service.ledger.append(command)
     }
 
-    /// Creates histories with the service's current time in their middle.
+    /// Creates histories around the service's current time.
     private func live(_ count: Int, _ seed: UInt64) throws {
         try openBazaar()
         for life in 0..<count {
@@ -42,7 +42,7 @@ struct FigureTests {
             _ = try desk.service.ledger.append(
                 .record(AnyFact.facts(facts), for: stream, key: "life"))
         }
-        // The plain counts are planned for the lives that there are.
+        // Gives PostgreSQL statistics for the plain counts.
         try desk.service.database.run("analyze")
     }
 
@@ -51,7 +51,7 @@ struct FigureTests {
         return Int64(text) ?? -1
     }
 
-    /// Asks a question about every customer of the log, one after the other.
+    /// Counts the customers in the log who meet the condition, one by one.
     private func customers(_ condition: String) throws -> Int64 {
         try number(
             """
@@ -111,7 +111,8 @@ struct FigureTests {
         #expect(figures.unclaimed == unclaimed, "\(told): unclaimed")
     }
 
-    /// Compares a list and its length with all rows of a question. Beyond the list's limit, only the length.
+    /// Compares a list and its length with all rows. If there are more rows than the list may have,
+    /// compares only the length.
     private func compare<Item: Hashable & Comparable & Sendable>(
         _ top: ProjectFigures.Top<Item>, _ rows: String, item: String, _ told: String,
         words: (Item) -> String
@@ -198,13 +199,13 @@ struct FigureTests {
         let items = try desk.service.useCases.figures.figures(of: project, in: .production)?
             .ending.items
         #expect(items?.map(\.customer) == ["u3"])
-        // The customer's next life counts.
+        // New data of the erased customer counts.
         let again = desk.service.send(
             "POST", "/v1/customers/u1/grants", key: desk.admin, body: gift)
         #expect(again.status == 201, "\(again.text)")
         try desk.service.countFigures()
         #expect(try desk.service.database.text(kept).contains(#""u1""#))
-        // A damaged row holds up no erasure.
+        // A damaged row does not prevent an erasure.
         try desk.service.database.run("update deed.figures set items = '{}'")
         try erase("u1")
     }

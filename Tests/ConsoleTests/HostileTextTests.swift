@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Puts texts that could act as markup into every field and onto every page.
+/// Puts texts that could act as markup into every field and on every page.
 @Suite("Hostile texts", .timeLimit(.minutes(20)))
 struct HostileTextTests {
     private static let home = "/console/p/default"
@@ -28,7 +28,7 @@ struct HostileTextTests {
     private func expectText(_ reply: Reply, _ told: String) {
         let text = reply.text
         if reply.header("Content-Type")?.hasPrefix("text/csv") == true {
-            // Browsers do not treat such a file as a page.
+            // With this header, browsers do not treat the download as a page.
             #expect(reply.header("X-Content-Type-Options") == "nosniff", "\(told)")
             #expect(reply.header("Content-Disposition")?.hasPrefix("attachment") == true)
             return
@@ -43,7 +43,7 @@ struct HostileTextTests {
         #expect(reply.status < 500, "\(told): \(reply.status)")
     }
 
-    /// Writes the text wherever the service accepts it.
+    /// Writes the text into every field that accepts it.
     private func fill(_ text: String) throws -> (customer: String, webhook: String) {
         let isImproper = text.unicodeScalars.contains { $0.properties.generalCategory == .format }
         let customer = isImproper ? "u1" : text
@@ -130,7 +130,6 @@ struct HostileTextTests {
                 }
             }
         }
-        // Stored text is shown as text.
         let page = browser.get("\(HostileTextTests.home)/customers/\(Browser.escaped(customer))")
         #expect(page.text.contains(shown), "\(page.text)")
     }

@@ -10,7 +10,6 @@ import Testing
 
 @testable import Console
 
-/// Tests the page of a customer with a long past.
 @Suite("A huge customer's page", .timeLimit(.minutes(10)))
 struct HugeCustomerTests {
     private static let place = "/console/p/default/customers/u1"
@@ -65,7 +64,7 @@ struct HugeCustomerTests {
         let done = browser.act("\(HugeCustomerTests.place)/grant", gift)
         let after = browser.get(try #require(done.header("Location"))).text
         #expect(after.contains("Done.") && after.contains(">Undo</a>"))
-        // An old address does not say so forever.
+        // The message disappears after some time, even at the same address.
         desk.service.clock.advance(byMilliseconds: 11 * 60_000)
         #expect(!browser.get(try #require(done.header("Location"))).text.contains("Done."))
     }
@@ -157,7 +156,7 @@ struct HugeCustomerTests {
         let text = metrics.text()
         #expect(text.contains(#"deed_sign_ins_total{outcome="wrong"} 5"#), "\(text)")
         #expect(text.contains(#"deed_sign_ins_total{outcome="signed_in"} 1"#))
-        // The pages note each attempt.
+        // The console counts each attempt.
         _ = Browser(desk.service).signIn("ann@example.com", "wrong")
         #expect(desk.service.metrics.text().contains(#"deed_sign_ins_total{outcome="wrong"} 1"#))
     }

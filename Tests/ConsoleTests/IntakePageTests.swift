@@ -6,7 +6,6 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests waiting evidence in the console.
 @Suite("Intake in the console", .timeLimit(.minutes(20)))
 struct IntakePageTests {
     private static let home = "/console/p/default"

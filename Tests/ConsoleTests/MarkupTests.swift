@@ -7,10 +7,10 @@ import Service
 import TestSupport
 import Testing
 
-/// Expects texts from people and stores to appear as texts, in each place.
+/// Expects texts from people and stores to appear as plain text in each place.
 @Suite("Texts on pages", .timeLimit(.minutes(20)))
 struct MarkupTests {
-    /// Each text, and its readable part.
+    /// Each text, and the part of it that a person can read.
     static let texts: [(text: String, shown: String)] = [
         ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
         ("\"><img src=x onerror='y'>", "&quot;&gt;&lt;img src=x onerror=&#39;y&#39;&gt;"),
@@ -41,7 +41,7 @@ struct MarkupTests {
     func places(_ text: String, _ shown: String) throws {
         let desk = try Desk()
         let browser = try desk.visitor("ann@example.com", .admin)
-        // New ids contain no characters that only format others.
+        // New ids may not contain invisible formatting characters.
         let improper = text.unicodeScalars.contains { $0.properties.generalCategory == .format }
         let customer = improper ? "u1" : text
         let path = "/v1/customers/\(Browser.escaped(customer))/grants"
@@ -66,7 +66,7 @@ struct MarkupTests {
             #expect(
                 page.text.contains(shown) || page.text.unescaped.contains(text), "\(told)")
         }
-        // A refused form comes back with the text that was written.
+        // A refused form comes back with the text that the person wrote.
         _ = browser.get("\(place)/grant")
         let refused = browser.post(
             "\(place)/grant",

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Compares the pages about a project with the calls of the API.
+/// Compares the pages about a project with the API's answers.
 @Suite("The pages about a project", .timeLimit(.minutes(5)))
 struct OperatingPageTests {
     private static let home = "/console/p/default"
@@ -108,7 +108,7 @@ struct OperatingPageTests {
         #expect(try state(of: id) == "active")
         let unknown = browser.post("\(place)/replay", ["event": "nothing"])
         #expect((400..<500).contains(unknown.status), "\(unknown.text)")
-        // The trail has both acts, with the person as actor.
+        // The trail shows both acts, with the person as the actor.
         let trail = browser.get("\(OperatingPageTests.home)/trail").text
         #expect(trail.contains("webhook"), "\(trail)")
     }
@@ -133,7 +133,7 @@ struct OperatingPageTests {
 
     @Test("What others wrote shows as text", arguments: MarkupTests.texts)
     func hostile(_ text: String, _ shown: String) throws {
-        // Neither names nor descriptions contain characters that only format others.
+        // Names and descriptions may not contain invisible formatting characters.
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .format }) {
             return
         }

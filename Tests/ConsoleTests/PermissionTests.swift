@@ -6,18 +6,17 @@ import Service
 import TestSupport
 import Testing
 
-/// Tries every page and form with every kind of visitor.
 @Suite("The permissions of people", .timeLimit(.minutes(20)))
 struct PermissionTests {
     struct Row: Sendable {
         let call: String
-        /// The address, in which `{…}` stands for the stage's things.
+        /// The address, in which `{…}` stands for the id of an object on the stage.
         let target: String
-        /// The roles that get the page; `nil` if strangers get it, too.
+        /// The roles that get the page; `nil` if strangers also get it.
         let roles: [Role]?
         /// The fields of the form.
         var fields: [String: String] = [:]
-        /// The status for roles that may get the page.
+        /// The expected status for roles that may get the page.
         var status = 200
     }
 
@@ -97,7 +96,7 @@ struct PermissionTests {
         form("/erase", [.admin], ["id": "u1"], sending: 409),
     ]
 
-    /// The rows for a webhook that does not exist.
+    /// The pages of a webhook that does not exist.
     private static let operating: [Row] = {
         let home = "/console/p/{project}"
         func row(_ call: String, _ roles: [Role], status: Int = 200) -> Row {

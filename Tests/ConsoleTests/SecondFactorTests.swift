@@ -29,7 +29,7 @@ struct SecondFactorTests {
         app.code(at: desk.service.clock.now, steps: steps)
     }
 
-    /// A browser that has given the right password.
+    /// Returns a browser in which the right password has been entered.
     func begun(_ email: String = ann, at service: TestService? = nil) throws -> Browser {
         let browser = Browser(service ?? desk.service)
         let reply = browser.signIn(email, Desk.password)
@@ -122,7 +122,7 @@ struct SecondFactorTests {
         wait(60_000)
         let shown = browser.change("offer", code: code())
         let newApp = try #require(CodeApp(page: shown.text.unescaped))
-        // The old secret works until the new one is proved.
+        // The old secret works until the person proves the new one.
         wait(60_000)
         #expect(try begun().finish(code()).status == 303)
         wait(60_000)

@@ -6,7 +6,7 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests acts that take at most two presses, and acts on more than one thing.
+/// Tests acts that take at most two presses, and acts on several things at once.
 @Suite("Acting in two steps", .timeLimit(.minutes(20)))
 struct TwoStepTests {
     private static let home = "/console/p/default"
@@ -34,7 +34,7 @@ struct TwoStepTests {
         return try desk.service.send("GET", path, key: desk.admin).json["active"]?.bool
     }
 
-    /// Opens the page behind a short form, and presses the button there. Returns the customer's page.
+    /// Opens the page that a short form leads to, and presses its button. Returns the customer's page.
     private func press(_ target: String, _ fields: [String: String] = reasons) throws -> String {
         let shown = browser.get(target)
         #expect(

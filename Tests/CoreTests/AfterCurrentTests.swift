@@ -5,7 +5,7 @@ import Testing
 /// Tests grants that start after current access. Days count from 1 January 2026.
 @Suite("Grants after the present access")
 struct AfterCurrentTests {
-    /// A story, and when its waiting grants of "pro" should give access.
+    /// An example, and when its waiting grants of "pro" should give access.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         var facts: [TransactionFact] = []
@@ -131,7 +131,7 @@ struct AfterCurrentTests {
         for (index, grant) in example.waiting.enumerated() {
             state.wait("w\(index)", since: grant.given, days: grant.days)
         }
-        // Facts may arrive after all of support's acts.
+        // Facts may arrive after everything that support did.
         for fact in example.facts { state.record(facts([fact])) }
         return state
     }

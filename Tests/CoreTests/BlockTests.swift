@@ -79,7 +79,7 @@ struct BlockTests {
             WorkedExample.text(state.entitlements(at: at(day), catalog: shop)[id(name)])
         }
         #expect(text("level2", 11) == "no revoked -8.0")
-        // The second season begins when the first would have ended. A block moves nothing.
+        // The block does not move the second season, which begins when the first would have ended.
         #expect(text("season", 29) == "no upcoming 0.0")
         #expect(text("season", 30) == "yes active 3.0")
     }
@@ -92,7 +92,7 @@ struct BlockTests {
             .balanceSpent(BalanceSpent(currency: id("coins"), amount: 70, reason: nil)))
         try block(&state, "c1", at: 10)
         #expect(state.balance("coins") == -70)
-        // The store's repetitions and revocations during the block do not change balances twice.
+        // Statements and refunds that arrive during the block do not change balances twice.
         state.record(facts([transaction("c1", "coins", .consumable, at(0), signed: at(11))]))
         #expect(state.balance("coins") == -70)
         try block(&state, "c1", at: 12, isToHold: false)

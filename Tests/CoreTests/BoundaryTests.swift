@@ -2,8 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Tests published boundaries, in the words of a game designer. Days count from 1 January, and a
-/// look stands for the job's work.
+/// Tests the published boundaries of access. Days count from 1 January, and a look does the work of the job.
 @Suite("Boundaries of access")
 struct BoundaryTests {
     enum Step {
@@ -191,7 +190,7 @@ struct BoundaryTests {
         #expect(life.events.last?.occurredAt == at(31))
     }
 
-    /// Days on which something is published, and what `access.started` then says about the earlier `access.ended`.
+    /// The days on which events are published, and whether `access.started` corrects an earlier `access.ended`.
     static let corrections: [(name: String, steps: [Step], isCorrection: Bool)] = [
         (
             "A renewal that is told late",
@@ -265,7 +264,7 @@ struct BoundaryTests {
         #expect(notice.answer == AccessAnswer.none)
     }
 
-    /// Plays random lives. The naive model tries every moment that any fact names.
+    /// The naive model tries every moment that a fact names.
     @Test("Random lives publish what the naive model sees change between two steps")
     func randomLives() {
         let first = ConvergenceTests.firstSeed
@@ -299,7 +298,7 @@ struct BoundaryTests {
 }
 
 extension PublishedLife {
-    /// Expects a start to take back the newest end of the same entitlement exactly if both share an instant.
+    /// Expects a start to correct the last end of the same entitlement exactly if both have the same instant.
     fileprivate func expectCorrections(_ comment: Comment) {
         var ends: [EntitlementID: RecordedEvent] = [:]
         for recorded in events {
@@ -339,7 +338,7 @@ extension Event {
     }
 }
 
-/// Computes the changes between one moment and the next from what is known in between.
+/// Computes the changes between two moments from what is known between them.
 private struct NaivePublisher {
     private(set) var published: [String] = []
     private var now = at(0).milliseconds

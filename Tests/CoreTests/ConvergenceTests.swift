@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Random histories")
 struct ConvergenceTests {
-    /// The number of histories. The environment can set another number or another seed.
+    /// The number of histories. An environment variable can change it, as well as the seed.
     static let count = setting("DEED_TEST_HISTORIES") ?? 10_000
     static let firstSeed = UInt64(setting("DEED_TEST_SEED") ?? 20_261_120)
     static let batchSize = 500
@@ -38,7 +38,7 @@ struct ConvergenceTests {
         }
     }
 
-    /// What is wrong with the answers about these facts; `nil` if nothing is.
+    /// Returns how the answers about these facts are wrong, or `nil` if they are right.
     private func difference(_ history: [AnyFact], _ seed: UInt64) -> String? {
         var random = SeededGenerator(seed: seed)
         let ordered = recorded(history.map { [$0] })
@@ -49,7 +49,7 @@ struct ConvergenceTests {
         if ordered.appTransactions != disordered.appTransactions {
             return "the accounts differ by order"
         }
-        // Some of the facts are lost, and arrive after all the others.
+        // Holds back some of the facts until all others have arrived.
         let some = AnyFact.facts(late.prefix(late.count * 2 / 3))
         let partly = recorded([Array(late.prefix(late.count * 2 / 3))])
         return balanceDifference(ordered, disordered)
@@ -58,7 +58,7 @@ struct ConvergenceTests {
                 disordered, NaiveModel(products: naiveBazaar, facts: AnyFact.facts(history)), seed)
     }
 
-    /// The state after the evidence, folded from the events alone.
+    /// Returns the state after the evidence, folded only from the events.
     private func recorded(_ evidence: [[AnyFact]]) -> CustomerState {
         var state = CustomerState()
         var events: [Event] = []
@@ -70,7 +70,7 @@ struct ConvergenceTests {
         return folded
     }
 
-    /// The facts in pieces of evidence of one to three.
+    /// Returns the facts in pieces of evidence of one to three facts each.
     private func evidence(
         _ facts: [AnyFact], _ random: inout SeededGenerator
     ) -> [[AnyFact]] {
@@ -112,7 +112,7 @@ struct ConvergenceTests {
         let sources = model.sources()
         let moments = NaiveModel.moments(sources)
         let timelines = NaiveModel.timelines(sources)
-        // Just before, at, or just after some of the boundaries. Other seeds take others.
+        // Just before, at, or just after some of the boundaries. Which ones depends on the seed.
         let some = moments.shuffled(by: seed).prefix(Self.momentLimit)
         for moment in some.enumerated().map({ $1 + Int64($0 % 3) - 1 }) {
             let instant = Instant(milliseconds: moment)
@@ -131,7 +131,7 @@ struct ConvergenceTests {
         return nil
     }
 
-    /// What changes before it is announced; `nil` if nothing does. A boundary may lie hidden behind a longer right.
+    /// Returns a change before the announced instant, or `nil` if there is none. A longer right may hide a boundary.
     private func changeDifference(
         _ answer: Entitlements, _ state: CustomerState, _ moments: [Int64]
     ) -> String? {
@@ -151,7 +151,7 @@ extension Array {
     }
 }
 
-/// The smallest part of a failing history that still fails, found by leaving out fact after fact.
+/// Returns the smallest part of a failing history that still fails. Leaves out one fact after another.
 func shrink<Element>(_ history: [Element], while fails: ([Element]) -> Bool) -> [Element] {
     var smallest = history
     var index = 0

@@ -8,14 +8,14 @@ struct ErasureTests {
     private let production = Stream(
         project: id("default"), environment: .production, customer: id("anna"))
 
-    /// A digest that is not cryptographic, because only equality matters here.
+    /// Returns a simple digest. It need not be secure, because only equality matters here.
     private static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var sums = [UInt8](repeating: 7, count: 32)
         for (place, byte) in bytes.enumerated() {
             let target = place % sums.count
             sums[target] = sums[target] &* 31 &+ byte &+ UInt8(truncatingIfNeeded: place)
         }
-        // Each part depends on the whole, because readers keep one part.
+        // Each part of the digest depends on all bytes, because readers keep only one part.
         for place in (0..<64).map({ $0 % 32 }) {
             sums[place] = sums[place] &* 31 &+ sums[(place + 31) % 32]
         }
@@ -69,7 +69,7 @@ struct ErasureTests {
             #expect(erased.forgotten.count == 1 && erased.treatment == .forget)
             marks.formUnion(erased.forgotten)
         }
-        // The same purchase in the sandbox is a different one.
+        // The same purchase in the sandbox counts as a different one.
         #expect(marks.count == 2)
         let freed = try wish(lives, .free).decide(situation(bought, elsewhere: bought))
         guard case .customerErased(let erased) = freed.parts.first?.events.first else {
@@ -158,7 +158,7 @@ struct ErasureTests {
         }
     }
 
-    /// A purchase that continues another one, as stated while the store names that one, and later.
+    /// Returns a purchase that continues another one. The store names the other one only for some time.
     private func again(continuing older: String?) -> TransactionFact {
         playReading(
             .active, "t2", of: "t2", at: at(older == nil ? 20 : 10), from: at(10),
@@ -201,7 +201,7 @@ struct ErasureTests {
         let decision = try decide([:], [:])
         #expect(decision.parts.isEmpty)
         #expect(decision.items.map(\.result) == [.refused(.erasure(.purchaseErased))])
-        // After a restore, the purchase may have a holder under its other name.
+        // After a restore, a customer may hold the purchase under its other name.
         var ben = CustomerState()
         ben.record(facts([again(continuing: nil)]), catalog: playShop)
         let held = PurchaseID(store: .google, original: id("t2"))

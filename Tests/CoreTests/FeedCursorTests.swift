@@ -75,7 +75,7 @@ struct FeedTypesTests {
             #expect(types.include(type, []))
         }
         #expect(!types.include("purchase.refunded", []) && !types.include("access.ended", []))
-        // An event may be wanted for its changes.
+        // A reader may want an event because it changes access.
         #expect(types.mayInclude("access.ended") && types.dependOnAccess)
         let plain = try FeedTypes("grant.given")
         #expect(!plain.mayInclude("access.ended") && !plain.dependOnAccess)

@@ -60,7 +60,7 @@ extension MergeTests {
         ]
         for (what, limit, add) in many {
             var world = World()
-            // Stays within what one event can hold.
+            // Stays below the number of entries that one event can hold.
             let own = min(limit / 2, 500)
             for number in 0..<own { add(&world, anon, number) }
             for number in 0..<limit - own { add(&world, ben, number) }
@@ -94,7 +94,7 @@ extension MergeTests {
         var world = World()
         for number in 0...1000 { world.give("g_\(number)", "pro", to: anon, days: 1) }
         #expect(throws: Refusal.merge(.tooMuch)) { try world.merge(anon, into: ben) }
-        // The merge works the other way round.
+        // The merge also works in the other direction.
         world.give("g_b", "pro", to: ben, days: 1)
         try world.merge(ben, into: anon)
         #expect(world.customer(anon).grants.count == 1002)
@@ -153,7 +153,7 @@ extension MergeTests {
         try world.move(purchaseID("p1"), to: anon)
         #expect(throws: refusal) { try world.merge(anon, into: ben, byBackEnd: true) }
         try world.merge(anon, into: ben)
-        // Credited before any customer has the token, so the purchase stays in spite of the token.
+        // The purchase was credited before a customer had the token, so the token does not move it.
         world = World(settings: ProjectSettings(merge: .backend))
         var named = coins
         named.accountToken = token(7).text
@@ -162,7 +162,7 @@ extension MergeTests {
         #expect(throws: Refusal.merge(.purchaseOfAnother(purchaseID("c1")))) {
             try world.merge(anon, into: ben, byBackEnd: true)
         }
-        // A token of either customer belongs to no other account.
+        // Neither customer's token may belong to another account.
         world = try open()
         try world.register(token(7).text, for: ben)
         try world.submit([facts([named])], by: .customer(ben))
@@ -183,7 +183,7 @@ extension MergeTests {
             for event in part.events { joined.apply(event) }
         }
         #expect(joined.balance("coins") == 100 && joined.purchases.count == 1)
-        // A customer without events in the sandbox is merged there as well.
+        // A customer without events in the sandbox is also merged there.
         let alone = try wish.decide(here.wholeSituation(elsewhere: World()))
         #expect(alone.parts.filter(\.isElsewhere).map(\.events.count) == [1, 1])
     }
@@ -219,7 +219,7 @@ extension MergeTests {
         #expect(throws: Refusal.customerMerged(anon, into: ben)) {
             _ = try command.decide(world.wholeSituation())
         }
-        // The same holds for commands about other customers that also write to its stream.
+        // This also applies to commands about other customers that write to this stream.
         let other = Stream(project: id("default"), environment: .production, customer: cleo)
         let moving = Command(stream: other, actor: id("test"), cause: Cause(text: "t", digest: []))
         {

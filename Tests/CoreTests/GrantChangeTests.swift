@@ -90,7 +90,7 @@ struct GrantChangeTests {
         state.record(facts([transaction("1", "level2", .nonConsumable, at(3))]))
         let told = try give(&state, .from(nil, until: .after(.days(30))), of: "level2")
         #expect(told.givenAnyway == .purchase(purchaseID("1")))
-        // A grant without an end outlasts a month of a subscription, so the answer changes.
+        // A grant without an end lasts longer than a month's subscription, so the answer changes.
         state.record(facts([transaction("m1", "pro", .autoRenewable, at(0), to: at(30))]))
         #expect(try give(&state, .from(nil, until: .never), name: "g2").givenAnyway == nil)
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Entitlements from grants")
 struct GrantTests {
-    /// A grant by its bounds in days. Without an end, it lasts forever.
+    /// A grant with its start and end in days. Without an end, it lasts forever.
     struct Given: Sendable {
         let start: Int64
         let end: Int64?

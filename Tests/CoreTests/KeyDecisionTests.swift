@@ -81,7 +81,7 @@ struct KeyDecisionTests {
         #expect(code { try rotate(&state, nil, key: "k_7") } == "key_unknown")
         let before = state
         #expect(before == state)
-        // The end itself is not beyond the end.
+        // An overlap may end exactly when the old key ends.
         _ = try rotate(&state, .lasting(.days(2)))
         #expect(code { try rotate(&state, nil, to: "k_3") } == "key_rotated")
         var revoked = try made()

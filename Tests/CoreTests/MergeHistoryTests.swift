@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Plays random histories of a person with three ids, which are merged and unmerged in between.
+/// Plays random histories of a person with three ids that are merged and unmerged.
 @Suite("Random histories of merged customers")
 struct MergeHistoryTests {
     private static let batchSize: UInt64 = 200
@@ -43,8 +43,8 @@ struct MergeHistoryTests {
         }
     }
 
-    /// The facts in any order, from any of the ids or the store, some repeated, with merges and
-    /// undone merges in between.
+    /// Returns the facts in any order, sent by any of the ids or the store. Repeats some of them,
+    /// and puts merges and undone merges between them.
     private func steps(_ facts: [AnyFact], _ random: inout SeededGenerator) -> [Step] {
         var steps: [Step] = (facts + facts.prefix(facts.count / 3)).map { fact in
             if case .app = fact { return .fact(fact, .customer(anyone(&random))) }
@@ -70,7 +70,7 @@ struct MergeHistoryTests {
         do throws(Refusal) {
             switch step {
             case .fact(let fact, let bearer):
-                // A back end uses the id that it was given.
+                // A back end uses the id from Deed's earlier answer.
                 let sender = bearer.customer.map { world.customer($0).mergedInto ?? $0 }
                 try world.submit(
                     [AnyFact.facts([fact])], by: sender.map { .customer($0) } ?? .store)
@@ -90,7 +90,8 @@ struct MergeHistoryTests {
         return 0
     }
 
-    /// What a merge must not change but did: a purchase has one holder, and coins are neither created nor lost.
+    /// Returns what a merge changed by mistake: each purchase must keep one holder, and no coins
+    /// may appear or disappear.
     private func wrongInParts(_ world: World, _ spent: Int64) -> String? {
         var holders: [PurchaseID: CustomerID] = [:]
         for (customer, state) in world.states {
@@ -106,7 +107,7 @@ struct MergeHistoryTests {
         return nil
     }
 
-    /// Merges all ids into one customer, who claims every purchase without a holder.
+    /// Merges all ids into one customer, who claims every unclaimed purchase.
     private func gather(_ world: inout World) throws {
         let last: CustomerID = id("m-all")
         for customer in Self.ids {

@@ -15,7 +15,7 @@ struct MergeTests {
         AccountToken(random: [UInt8](repeating: number, count: 16))
     }
 
-    /// A world with a customer who has a subscription, 100 coins, a grant, a token and an open order.
+    /// Returns a world with a customer who has a subscription, 100 coins, a grant, a token and an open order.
     func bought() throws -> World {
         var world = World()
         try world.submit([facts([pro]), facts([coins])], by: .customer(anon))
@@ -72,7 +72,7 @@ struct MergeTests {
         try world.adjust(5, of: ben)
         try world.merge(anon, into: ben)
         #expect(world.customer(ben).balance("coins") == 35)
-        // The same purchase arrives again, and then its refund.
+        // The same purchase arrives again, followed by its refund.
         try world.submit([facts([coins])], by: .customer(ben))
         #expect(world.customer(ben).balance("coins") == 35)
         var refunded = coins
@@ -80,7 +80,7 @@ struct MergeTests {
         refunded.signedAt = at(3)
         try world.submit([facts([refunded])], by: .store)
         #expect(world.customer(ben).balance("coins") == -65)
-        // A debt moves as well.
+        // A merge also moves debts.
         var indebted = try bought()
         try indebted.spend(70, of: anon)
         try indebted.submit([facts([refunded])], by: .store)
@@ -97,7 +97,7 @@ struct MergeTests {
     func later() throws {
         var world = try bought()
         try world.merge(anon, into: ben)
-        // No purchase had this token before, years later.
+        // Years later, a purchase has this token for the first time.
         world.now = at(800)
         let later = transaction("p9", "level3", .nonConsumable, at(800)) {
             $0.accountToken = token(1).text
@@ -173,7 +173,7 @@ struct MergeTests {
         try world.move(purchaseID("p1"), to: cleo)
         try world.move(purchaseID("p1"), to: ben)
         try world.undoMerge(of: anon)
-        // The purchase came to the other customer again independently.
+        // A later move brought this purchase to the other customer, so the undo leaves it there.
         #expect(world.holders[purchaseID("p1")] == ben)
         #expect(world.holders[purchaseID("c1")] == anon)
     }
@@ -196,7 +196,7 @@ struct MergeTests {
         #expect(world.customer(ben).balance("coins") == 100)
     }
 
-    /// What the other customer had, what happened in between, and whether the coins can go back.
+    /// What the other customer had, what happened between merge and undo, and whether the coins can go back.
     struct CoinCase: Sendable {
         let words: String
         let own: Int64

@@ -2,7 +2,6 @@ import Core
 import Histories
 import Testing
 
-/// Tests blocks of purchases that move with a customer.
 extension MergeTests {
     private func block(
         _ world: inout World, _ purchase: String, of customer: CustomerID, isToHold: Bool = true

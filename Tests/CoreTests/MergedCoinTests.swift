@@ -2,29 +2,28 @@ import Core
 import Histories
 import Testing
 
-/// Tests whose coins an undo gives back.
+/// Tests which coins an undo gives back.
 extension MergeTests {
     enum Act: Sendable {
         case spend(Int64)
         case adjust(Int64)
         case earn(Int64)
-        /// The other customer buys 100 coins.
         case buy
-        /// The store takes back the coins that came along.
+        /// The store takes back the coins that the merge brought.
         case refund
-        /// The store gives these coins back.
+        /// The store cancels that refund.
         case reverse
     }
 
     struct ShareCase: Sendable, CustomTestStringConvertible {
         let words: String
         var own: Int64 = 0
-        /// How many more purchases of 100 coins came along.
+        /// How many more purchases of 100 coins the merge brought.
         var alsoCame = 0
         let acts: [Act]
-        /// How many coins an admin must give first; `nil` if the undo needs none.
+        /// How many coins an admin must add before the undo; `nil` if none.
         var missing: Int64?
-        /// The coins that each customer has afterwards.
+        /// The coins that the first customer has after the undo.
         var back: Int64 = 100
         let left: Int64
 

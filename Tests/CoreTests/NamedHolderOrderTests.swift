@@ -43,9 +43,9 @@ struct NamedHolderOrderTests {
         }
     }
 
-    /// What is wrong at some moment of the history.
+    /// Returns the first difference from the expected holders, or `nil` if there is none.
     private func fault(_ acts: [TokenAct], _ rules: [TransferPolicy.Rule]) throws -> String? {
-        // The second month of the monthly purchases.
+        // The monthly purchases are in their second month.
         let start = at(40)
         var world = World(settings: ProjectSettings(transfer: rules[0], restore: rules[1]))
         world.now = start

@@ -6,7 +6,7 @@ private let anna: CustomerID = id("anna")
 private let ben: CustomerID = id("ben")
 private let carl: CustomerID = id("carl")
 
-/// A token for each person, and one that belongs to no customer.
+/// A token for each person.
 private let tokens: [CustomerID: String] = [
     anna: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11",
     ben: "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a12",
@@ -14,13 +14,13 @@ private let tokens: [CustomerID: String] = [
 ]
 private let nobodys = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a99"
 
-/// Something that happens to one subscription with a period for each month.
+/// A step in the life of one subscription with a period for each month.
 private enum Step: Sendable {
-    /// A month's transaction, with the person's token if one is given.
+    /// The transaction of a month, with a person's token if one is given.
     case month(Int, token: CustomerID? = nil, by: CustomerID? = nil)
-    /// A month's transaction with a token that no customer has.
+    /// The transaction of a month, with a token that no customer has.
     case strange(Int, by: CustomerID?)
-    /// The person's token becomes known.
+    /// The person registers the token.
     case registered(CustomerID)
     case moved(to: CustomerID)
 }
@@ -28,9 +28,9 @@ private enum Step: Sendable {
 private struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [Step]
-    /// The final holder with `keep`, `transfer_if_inactive` and `transfer`.
+    /// The final holder under each of the rules `keep`, `transfer_if_inactive` and `transfer`.
     let holders: [CustomerID]
-    /// People whose tokens are known from the start.
+    /// The people who register their tokens before the first step.
     let known: [CustomerID]
 
     init(
@@ -55,7 +55,8 @@ private struct Row: Sendable, CustomTestStringConvertible {
 struct NamedHolderTests {
     private static let rules: [TransferPolicy.Rule] = [.keep, .transferIfInactive, .transfer]
 
-    /// Stories and their holders. Months have thirty days from 1 January. The clock is at day 40, in the second month.
+    /// Examples and the resulting holders. Months have thirty days from 1 January. The clock is at
+    /// day 40, in the second month.
     private static let table = [
         Row(
             "A stranger who brings evidence without a token does not get what a token named",
@@ -208,7 +209,8 @@ struct NamedHolderTests {
             var world = World()
             try world.submit([facts([order[0]])], by: .customer(ben))
             try world.submit([facts([order[1]])], by: .customer(ben))
-            // The result is the same if the purchase moved in between and the facts that count no longer have a token.
+            // The result is the same if the purchase was moved meanwhile, and the decisive facts no
+            // longer have a token.
             try world.move(purchaseID("0"), to: .unclaimed(purchaseID("0")))
             try world.submit([facts([late])], by: .customer(carl))
             #expect(world.holders[purchaseID("0")] == carl)

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Tests what the store began to report in 2025 and 2026. Days count from 1 January 2026.
+/// Tests facts that the store first reported in 2025 and 2026. Days count from 1 January 2026.
 @Suite("The rules of access for newer things")
 struct NewerRuleTests {
     static let strangers: [WorkedExample] = [

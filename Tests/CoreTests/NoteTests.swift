@@ -2,7 +2,6 @@ import Core
 import Histories
 import Testing
 
-/// Tests notes that staff write about a customer.
 @Suite("Notes")
 struct NoteTests {
     @Test(

@@ -2,9 +2,9 @@ import Core
 import Histories
 import Testing
 
-/// What each App Store notification changes. The signed values inside are the facts, and the type
-/// only says why they were sent. Before each notification, the customer has "pro" from day 0 to day
-/// 30, unless the story says otherwise. Days count from 1 January 2026.
+/// A test of what one type of App Store notification changes. Only the signed values inside count
+/// as facts. Before each notification, the customer has "pro" from day 0 to day 30, unless the test
+/// says otherwise. Days count from 1 January 2026.
 struct NotificationStory: CustomTestStringConvertible, Sendable {
     let type: String
     let subtype: String
@@ -17,7 +17,7 @@ struct NotificationStory: CustomTestStringConvertible, Sendable {
     var testDescription: String { "\(type) \(subtype)" }
 }
 
-/// One of the thirty-day periods of the subscription, beginning on that day.
+/// Returns one of the subscription's thirty-day periods, beginning on that day.
 private func month(
     _ start: Int64, _ product: String = "pro", signed: Int64? = nil,
     _ change: (inout TransactionFact) -> Void = { _ in }
@@ -295,7 +295,7 @@ struct NotificationTests {
             boundaries: [Boundary(at(12), "yes active 5.0", "yes active 5.0")]),
     ]
 
-    /// Notifications that repeat what is known, say something about a price, or carry no fact at all.
+    /// Notifications that repeat known facts, state something about a price, or contain no fact at all.
     static let rest: [NotificationStory] =
         [
             NotificationStory(

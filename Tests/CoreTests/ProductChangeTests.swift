@@ -17,24 +17,24 @@ struct ProductChangeTests {
             product(name, .autoRenewable(group: "membership", level: level), [name])
         })
 
-    /// What is known about the former period besides its sale.
+    /// The store's later statement about the former period, if any.
     enum Word {
         case none
-        /// The store flagged it as upgraded.
+        /// The statement flags the period as upgraded.
         case flagged
-        /// The store signed it again after the next one had begun, and did not flag it.
+        /// The statement was signed after the next period began, and has no flag.
         case notFlagged
-        /// The store refunded it at this share of the period.
+        /// The store refunded the period at this share of its length.
         case refunded(at: Double)
     }
 
-    /// A purchase of `plus`, and something else that begins after this share of its period.
+    /// A purchase of `plus`, and another purchase that begins after this share of its period.
     struct Change: CustomTestStringConvertible {
         let testDescription: String
         let product: String
         let share: Double
         let word: Word
-        /// The share at which `plus` ends, and its state.
+        /// The share of the period at which `plus` ends, and its state after that.
         let ends: Double
         let state: String
         let event: String
@@ -152,13 +152,13 @@ struct ProductChangeTests {
         state.record(facts([known]), catalog: Self.catalog)
         #expect(
             state.record(facts([next]), catalog: Self.catalog).map(\.type.name) == [change.event])
-        // The later flag does not report a second upgrade.
+        // A later flag does not report a second upgrade.
         if case .flagged = change.word {
             #expect(
                 state.record(facts([later]), catalog: Self.catalog).map(\.type.name)
                     == ["purchase.restated"])
         }
-        // The transaction that arrives second reports the upgrade, whichever it is.
+        // Whichever transaction arrives second reports the upgrade.
         var backwards = CustomerState()
         backwards.record(facts([next]), catalog: Self.catalog)
         #expect(
@@ -202,7 +202,7 @@ struct ProductChangeTests {
             #expect(state.purchases[0].newest?.product == id("pro"))
             #expect(state.subscriptions(at: end, catalog: Self.catalog).first?.product == id("pro"))
         }
-        // The store sends neither flag nor refund by itself: only the last purchase counts.
+        // The store sends neither a flag nor a refund, so only the last purchase counts.
         for order in [[first, renewal, upgrade], [upgrade, renewal, first]] {
             let state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
             for instant in [change, end, upgrade.expires?.advanced(byMilliseconds: -1) ?? end] {
@@ -236,7 +236,7 @@ struct ProductChangeTests {
         #expect(answer?.willRenew == true)
     }
 
-    /// Expects what the store's pages say about each life, not what our rules make of any fact.
+    /// The expected results come from the store's pages, not from Deed's rules.
     @Test(
         "Random lives by the store's pages, with production's and the sandbox's lengths",
         arguments: 0..<20)

@@ -18,7 +18,7 @@ struct ProperFormTests {
         #expect {
             try CustomerID(new: text)
         } throws: { "\($0)".contains(words) }
-        // Everything in the log stays readable.
+        // Deed can still read such ids from the log.
         #expect(try CustomerID(text).text.utf8.elementsEqual(text.utf8))
     }
 

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Tests the meaning of Google's answers, row by row of the sheet of its states. Days count from 1 January 2026.
+/// Tests the meaning of Google's answers, by the rows of a sheet of its states. Days count from 1 January 2026.
 @Suite("What a store's readings mean")
 struct ReadingRuleTests {
     private static func row(

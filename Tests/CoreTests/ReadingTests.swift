@@ -8,7 +8,7 @@ struct ReadingTests {
         CustomerState(recording: readings.map { facts([$0]) }, catalog: playShop)
     }
 
-    /// The types of the events that the last of these readings causes.
+    /// Returns the types of the events that the last of these readings causes.
     private func events(_ readings: TransactionFact...) -> [String] {
         var state = state(Array(readings.dropLast()))
         guard let last = readings.last else { return [] }
@@ -52,7 +52,7 @@ struct ReadingTests {
         #expect(events(month(0, at: 0), month(0, at: 9)) == [])
         #expect(events(month(0, mark: nil, at: 0), month(0, mark: nil, at: 9)) == [])
         #expect(events(coins(3, at: 1), coins(3, at: 9)) == [])
-        // An earlier time is news: access may have begun or ended then.
+        // An earlier reading is new information, because access may have begun or ended then.
         #expect(events(month(0, at: 9), month(0, at: 0)) == ["purchase.restated"])
     }
 
@@ -64,7 +64,7 @@ struct ReadingTests {
         let rows: [([TransactionFact], Int64)] = [
             ([coins(nil, at: 1)], 300), ([coins(3, at: 1)], 300), ([coins(1, at: 1)], 100),
             ([coins(3, at: 1), coins(1, at: 5)], 100), ([coins(3, at: 1), coins(0, at: 5)], 0),
-            // A reading without the number takes nothing away, and gives nothing back.
+            // A reading without the number changes no balance.
             ([coins(3, at: 1), coins(1, at: 5), coins(nil, at: 7)], 100),
             ([coins(1, at: 5), playReading(.takenBack, at: at(9), [playGood("coins", 3)])], 0),
         ]
@@ -94,15 +94,15 @@ struct ReadingTests {
         #expect(state.balance("coins") == 100)
     }
 
-    /// The first token, one that continues it, and one that continues the second.
+    /// A token, a second one that continues it, and a third one that continues the second.
     private let chain: [TransactionFact] = [
         playReading(.active, "t1", at: at(0), [playItem("plus", to: at(30))], mark: "a"),
-        // The token that it continues was known at the time of the reading.
+        // Deed knew the earlier token when it read this one.
         playReading(
             .active, "t2", of: "t1", at: at(10), from: at(10),
             [playItem("pro", "GPA.2", to: at(40))], mark: "b"
         ) { $0.continues = id("t1") },
-        // The token that it continues was not known, because it could not be read.
+        // Deed could not read the earlier token when it read this one.
         playReading(
             .active, "t3", of: "t2", at: at(20), from: at(20),
             [playItem("extra", "GPA.3", to: at(50))], mark: "c"
@@ -117,7 +117,7 @@ struct ReadingTests {
             #expect(state.purchases == states[0].purchases)
             #expect(state.purchases.map(\.id.description) == ["google:t1"])
             #expect(state.entitlements(at: at(25), catalog: playShop).active == [id("extra")])
-            // The purchase is found by every name that it ever had.
+            // Each name of the purchase leads to it.
             let other = PurchaseID(store: .google, original: id("t2"))
             #expect(state.purchase(other)?.id == state.purchases[0].id)
         }
@@ -173,9 +173,9 @@ struct ReadingTests {
         let late: Int64 = 5 * 60_000
         let rows: [(TransactionFact, Instant?)] = [
             (month(0, at: 1), at(30, late)),
-            // After a month of silence.
+            // After a month without news, Deed asks again.
             (playReading(.active, at: at(0), [playItem("pro", to: at(365))], mark: "a"), at(30)),
-            // A payment may come at any time, and the customer may end a pause.
+            // The customer may pay or end the pause at any time.
             (playReading(.grace, at: at(31), [playItem("pro", to: at(34))], mark: "a"), at(32)),
             (playReading(.onHold, at: at(31), [playItem("pro", to: at(30))], mark: "a"), at(32)),
             (
@@ -198,9 +198,9 @@ struct ReadingTests {
         let held = playReading(.onHold, at: at(31), [playItem("pro", to: at(30))], mark: "h")
         let rows: [(TransactionFact, Instant, Instant?)] = [
             (yearly, at(31), at(61)), (yearly, at(350), at(365, late)),
-            // The subscription should have renewed.
+            // The subscription should have renewed by now.
             (yearly, at(366), nil), (month(0, at: 1), at(31), nil),
-            // A payment may come at any time.
+            // The customer may pay at any time.
             (held, at(62), at(63)), (month(0, at: 1), at(20), at(30, late)),
         ]
         for (reading, now, rest) in rows {
@@ -208,7 +208,7 @@ struct ReadingTests {
         }
     }
 
-    /// A token that continues another one, from a day on for thirty days.
+    /// Returns a token that continues another one. Its period lasts thirty days from that day.
     private func token(
         _ name: String, continuing older: String, from day: Int64, readAt: Int64
     ) -> TransactionFact {
@@ -238,7 +238,7 @@ struct ReadingTests {
         let late: Int64 = 5 * 60_000
         let purchase = state([
             month(0, at: 0), token("t2", continuing: "t1", from: 10, readAt: 11),
-            // Read after the other token's end.
+            // Deed read this token after the other token's end.
             token("t3", continuing: "t1", from: 20, readAt: 41),
         ]).purchases[0]
         #expect(purchase.inquiryAt == at(40, late))

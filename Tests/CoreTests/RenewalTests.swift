@@ -2,11 +2,11 @@ import Core
 import Histories
 import Testing
 
-/// Tests whether a subscription goes on, and why it does not. Days count from 1 January 2026.
+/// Tests whether a subscription will renew, and why it may not. Days count from 1 January 2026.
 @Suite("What a subscription will do")
 struct RenewalTests {
-    /// A story with the store, and the answers about `pro` at some moments: whether it is active,
-    /// its state, whether it renews, and why it ended.
+    /// An example, and the answers about `pro` at some moments: whether it is active, its state,
+    /// whether it renews, and why it ended.
     struct Example: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let evidence: Facts
@@ -21,8 +21,8 @@ struct RenewalTests {
 
     private static let month = transaction("1", "pro", .autoRenewable, at(0), to: at(30))
 
-    /// A refund of the newest period after it expired. We assume that the store then also calls the
-    /// subscription revoked. Its pages say so of a running period, and nothing about another one.
+    /// Returns a refund of the newest period after its end. We assume that the store then also
+    /// calls the subscription revoked. Its pages say this only about a current period.
     private static func refunded(on day: Int64) -> TransactionFact {
         transaction("1", "pro", .autoRenewable, at(0), to: at(30), signed: at(day + 1)) {
             $0.revocation = refund(at: at(day))
@@ -130,7 +130,7 @@ struct RenewalTests {
             [(at(46, -1), "yes grace 1.0 renews"), (at(46), "no expired 0.0 ends")]),
     ]
 
-    /// Twelve months of thirty days each, some of them paid.
+    /// Returns twelve months of thirty days each, of which some are paid.
     static func commitment(_ months: ClosedRange<Int64>) -> [TransactionFact] {
         months.map { month in
             transaction(

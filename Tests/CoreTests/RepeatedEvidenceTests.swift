@@ -86,7 +86,7 @@ struct RepeatedEvidenceTests {
         #expect(state.record(facts([refunded])).isEmpty)
     }
 
-    /// A submission of the answer from the store's API about everything that a customer has.
+    /// Returns a submission of the API's answer about everything that a customer has.
     private func told(_ fact: TransactionFact) -> Submission {
         Submission([.init(index: 0, facts: facts([fact]))], by: .store, onlyNews: true)
     }

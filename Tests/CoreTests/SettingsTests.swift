@@ -69,7 +69,7 @@ struct SettingsTests {
         let other = AppKey(store: .apple, id: id("com.example.puzzle"))
         let elsewhere = try self.project({ try $0.allow(.app(other), in: project) })
         #expect(throws: Refusal.appNotAllowed(game)) { try byKey(elsewhere) }
-        // Apps from before permissions existed, or from before one was withdrawn, may be changed.
+        // A project may change an app that it got before permissions existed, or before one was withdrawn.
         let had = try self.project({ _ in [.appSet(App(game))] })
         #expect(
             try had.set(game, AppChange(appleID: 7), of: project, by: .key)

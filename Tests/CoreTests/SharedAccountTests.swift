@@ -57,7 +57,7 @@ struct SharedAccountTests {
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 0)
         open.limit(to: 2)
         for name in names.prefix(3) {
-            // The installation was recorded before, so these customers keep it, and the first two of them count.
+            // These customers keep the installation, because Deed recorded it earlier. The first two of them count.
             #expect(try submit(installed(), of: name, to: &open) == .alreadyKnown)
         }
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 2)

@@ -38,8 +38,8 @@ struct SubmissionOrderTests {
         }
     }
 
-    /// Facts of both people, sent by the people themselves, by the store, and by the other person
-    /// if the fact has the owner's token.
+    /// Returns the facts of both people. The people or the store send them. If a fact has the
+    /// owner's token, the other person may also send it.
     private func deliveries(_ seed: UInt64) -> [Delivery] {
         var random = SeededGenerator(seed: seed)
         var deliveries: [Delivery] = []
@@ -58,8 +58,7 @@ struct SubmissionOrderTests {
                         }
                     deliveries.append(Delivery(fact: fact, bearer: bearer))
                 }
-                // The store's statement alone finds the holder only once the earlier purchase has
-                // one.
+                // The store's statement alone finds a holder only after the earlier purchase has one.
                 if fact.isOfBundle {
                     deliveries.append(Delivery(fact: fact, bearer: .customer(owner)))
                 }
@@ -68,7 +67,7 @@ struct SubmissionOrderTests {
         return deliveries
     }
 
-    /// The fact with the owner's token for half of the purchases. Receipts do not show the token.
+    /// Returns the fact. For half of the purchases, adds the owner's token, which receipts do not show.
     private func tokened(_ fact: AnyFact, _ owner: CustomerID) -> (AnyFact, isNamed: Bool) {
         guard case .transaction(var transaction) = fact, !transaction.rank.isLegacy,
             transaction.original.text.utf8.last.map({ $0 % 2 == 0 }) == true
@@ -77,7 +76,7 @@ struct SubmissionOrderTests {
         return (.transaction(transaction), true)
     }
 
-    /// How the results of two orders of the same deliveries differ; `nil` if they do not.
+    /// Returns how the results of two orders of the same deliveries differ, or `nil` if they are equal.
     private func difference(_ deliveries: [Delivery], _ seed: UInt64) throws -> String? {
         var random = SeededGenerator(seed: seed)
         let ordered = try world(after: deliveries.map { [$0] })
@@ -98,12 +97,12 @@ struct SubmissionOrderTests {
         return alone(deliveries, disordered)
     }
 
-    /// The purchases without their arrival, which depends on the way they came.
+    /// Returns the purchases without the way in which they arrived.
     private func facts(of state: CustomerState) -> [[TransactionEvidence]] {
         state.purchases.map(\.evidence)
     }
 
-    /// How the customer differs from one who got everything directly; `nil` if they are the same.
+    /// Returns how the customer differs from a customer who submitted everything, or `nil` if they are equal.
     private func alone(_ deliveries: [Delivery], _ world: World) -> String? {
         for owner in Self.people {
             var state = CustomerState()
@@ -139,7 +138,7 @@ struct SubmissionOrderTests {
         return world
     }
 
-    /// The facts in pieces. Some neighbouring facts with the same sender share a piece.
+    /// Returns the facts in pieces. Some consecutive facts from the same sender share a piece.
     private func pieces(
         _ deliveries: [Delivery], _ random: inout SeededGenerator
     ) -> [[Delivery]] {
@@ -169,7 +168,7 @@ extension AnyFact {
         if case .transaction(let fact) = self { fact.previousOriginal != nil } else { false }
     }
 
-    /// The person whose history contains the fact. Installations name no one.
+    /// The person whose history contains the fact; `nil` for installations.
     fileprivate var owner: String? {
         let original: TransactionID
         switch self {
@@ -202,7 +201,7 @@ struct RepeatedSubmissionTests {
         let submission = Submission(items, by: .customer(anna))
         let before = world.events.count
         var outcomes = try world.submit(submission)
-        // What was new the first time is no longer new.
+        // The repetition reports no new unknown products.
         for place in outcomes.indices { outcomes[place].newUnknownProduct = nil }
         let own = world.events.dropFirst(before).filter { $0.customer == anna }.map(\.event)
         // The customer's later events do not change earlier answers.

@@ -55,7 +55,7 @@ struct SubmissionTests {
         #expect(world.customer(anna).apps.count == 1)
     }
 
-    /// The store's news of a subscription that continues as part of a bundle, under its own name.
+    /// News of a subscription that continues as part of a bundle, with a different id.
     private let bundled = transaction("9", "pro", .autoRenewable, at(30), to: at(60)) {
         $0.previousOriginal = id("1")
     }
@@ -260,7 +260,7 @@ struct SubmissionTests {
         let clock = ContinuousClock()
         let time = try clock.measure { try world.submit([receipt], by: .customer(anna)) }
         #expect(world.customer(anna).balance("coins") == Int64(100 * count))
-        // Quadratic work would take minutes in a debug build.
+        // With quadratic running time, this would take minutes in a debug build.
         #expect(time < .seconds(20))
     }
 }

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Plays random histories with acts of support: grants of all kinds, changed and revoked, and blocks.
+/// Plays random histories with acts of support: blocks, and grants of all kinds, with changes and revocations.
 @Suite("Random histories with what support does")
 struct SupportDeedTests {
     private static let batchSize: UInt64 = 250
@@ -66,7 +66,7 @@ struct SupportDeedTests {
         return nil
     }
 
-    /// Whether the deed is possible. An unknown purchase cannot be blocked.
+    /// Returns whether the act is possible. An unknown purchase cannot be blocked.
     private func isPossible(_ deed: SupportDeed, _ facts: [AnyFact]) -> Bool {
         guard case .block(let original, _) = deed else {
             guard case .unblock(let original, _) = deed else { return true }
@@ -77,8 +77,8 @@ struct SupportDeedTests {
         }
     }
 
-    /// The state after facts and acts, folded from their events. Each act comes among the facts as
-    /// soon as it is possible, or all acts come after them.
+    /// Returns the state after facts and acts, folded from their events. Each act comes as soon as
+    /// it is possible, or all acts come last.
     private func lived(
         _ facts: [AnyFact], _ deeds: [SupportDeed], _ random: inout SeededGenerator, isLate: Bool
     ) -> CustomerState {
@@ -191,7 +191,7 @@ extension CustomerState {
     private mutating func decide(_ original: String, _ isToHold: Bool, _ now: Instant) {
         let wish = BlockPurchase(
             purchaseID(original), isToHold: isToHold, reason: id("asked"), ticket: nil)
-        // If shrinking the history has removed the block, there is nothing to end.
+        // Shrinking the history may have removed the block.
         for event in (try? decide(wish, by: bazaar, now: now)) ?? [] { apply(event) }
     }
 }

@@ -7,7 +7,7 @@ struct ToldMergeTests {
     private let anon: CustomerID = id("anon")
     private let ben: CustomerID = id("ben")
 
-    /// A world in which both customers have something, are merged, buy something more, and are unmerged.
+    /// Returns a world in which two customers have something, are merged, buy something more, and are unmerged.
     private func world(purchases count: Int) throws -> World {
         var world = World()
         for number in 0..<count {
@@ -38,7 +38,7 @@ struct ToldMergeTests {
         }
     }
 
-    /// What is reported with each event after the first ones are passed, and how many answers that took.
+    /// Returns the contents of the answers about the events after the first ones, and the number of answers.
     private func tell(
         _ events: [RecordedEvent], passing count: Int = 0
     ) -> (changes: [[AnswerChange]], answers: [Int]) {

@@ -2,11 +2,12 @@ import Core
 import Histories
 import Testing
 
-/// Tests `at`, which asks when a right held, and `known`, which asks what was recorded by then.
+/// Tests `at`, the time that a read asks about, and `known`, the time of the knowledge that it uses.
 @Suite("Two clocks")
 struct TwoClockTests {
-    /// A month from day 0, recorded on day 1. Its refund on day 10, recorded on day 12. A renewal
-    /// on day 30, recorded late on day 33. A grant from day 40 to day 50, recorded on day 40.
+    /// Returns a month from day 0, recorded on day 1; its refund on day 10, recorded on day 12; a
+    /// renewal on day 30, recorded late on day 33; and a grant from day 40 to day 50, recorded on
+    /// day 40.
     private func history() throws -> [RecordedEvent] {
         var state = CustomerState()
         var history: [RecordedEvent] = []

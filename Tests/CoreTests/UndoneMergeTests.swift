@@ -2,16 +2,16 @@ import Core
 import Histories
 import Testing
 
-/// Tests what an undo leaves with the other customer, and other consequences of a merge.
+/// Tests what an undo leaves with the other customer, and other effects of a merge.
 extension MergeTests {
-    /// The owners of the tokens of the first customer's purchase, which the store reports while
-    /// both customers are merged.
+    /// Which customers own the tokens of the first customer's purchase. The store reports the
+    /// tokens while both customers are merged.
     struct TokenCase: Sendable, CustomTestStringConvertible {
         enum Owner: Sendable {
             case first, other, third, none
         }
         let words: String
-        /// The owners of its transactions' tokens, earliest first.
+        /// The owners of the tokens of its transactions, earliest first.
         var owners: [Owner]
         var rule = TransferPolicy.Rule.keep
         var isCredited = false
@@ -150,7 +150,7 @@ extension MergeTests {
         #expect(has(world, ben) && !has(world, anon))
         try world.undoMerge(of: anon)
         #expect(has(world, anon) && !has(world, ben))
-        // The same news again changes nothing.
+        // Repeated news changes nothing.
         let count = world.events.count
         var news = Facts()
         news.consents = [rescission("n1", signed: at(9))]
@@ -159,11 +159,11 @@ extension MergeTests {
         #expect(world.events.count == count)
         try world.merge(anon, into: ben)
         #expect(has(world, ben))
-        // Both use the account, so the consent is withdrawn for both.
+        // Both customers use the account, so both lose the consent.
         var shared = try merged([], into: ben, isShared: true)
         try shared.undoMerge(of: anon)
         #expect(has(shared, anon) && has(shared, ben))
-        // Merges through a customer in the middle.
+        // Merges three customers in a chain.
         var chain = try merged([cleo], into: ben)
         try chain.undoMerge(of: cleo)
         #expect(has(chain, cleo) && !has(chain, ben))
@@ -181,7 +181,7 @@ extension MergeTests {
         var intoHolder = world
         try world.moveBack(purchaseID("p1"))
         #expect(world.holders[purchaseID("p1")] == cleo)
-        // However often the move is undone, the purchase moves between these two.
+        // Each undo moves the purchase to the other of these two customers.
         try world.moveBack(purchaseID("p1"))
         #expect(world.holders[purchaseID("p1")] == ben)
         try intoHolder.merge(cleo, into: ben)

@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// Tests answers that Google's pages do not show but that Google may yet give.
+/// Tests answers that Google's pages do not mention but that Google may give.
 @Suite("Unusual readings")
 struct UnusualReadingTests {
     private static let packs = catalog([
@@ -22,7 +22,7 @@ struct UnusualReadingTests {
         CustomerState(recording: readings.map { facts([$0]) }, catalog: Self.packs)
     }
 
-    /// The balance that results from the readings; `nil` if it depends on their order.
+    /// Returns the balance after the readings, or `nil` if it depends on their order.
     private func coins(_ readings: TransactionFact...) -> Int64? {
         let balances = [readings, readings.reversed(), readings + readings].map {
             state($0).balance("coins")

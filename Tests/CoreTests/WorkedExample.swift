@@ -2,7 +2,7 @@ import Core
 import Histories
 import Testing
 
-/// A story with the stores, and what a customer may use around the moments that matter in it.
+/// An example with the stores, and what the customer may use around its important moments.
 struct WorkedExample: CustomTestStringConvertible, Sendable {
     let name: String
     let entitlement: String
@@ -39,14 +39,15 @@ struct WorkedExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// For example `yes active 5.0` or `no expired -5.0`; `-` if the customer never had the entitlement.
+    /// Returns a text such as `yes active 5.0` or `no expired -5.0`, or `-` if the customer never
+    /// had the entitlement.
     static func text(_ answer: Entitlement?) -> String {
         guard let answer else { return "-" }
         return "\(answer.isActive ? "yes" : "no") \(answer.state.rawValue) \(answer.code)"
     }
 }
 
-/// A moment at which the answer may change, with the answer before it and from then on.
+/// A moment at which the answer may change, with the answers before and after it.
 struct Boundary: Sendable {
     let at: Instant
     let before: String

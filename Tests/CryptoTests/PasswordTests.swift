@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Stretched passwords")
 struct PasswordTests {
-    /// Uses a result made with Python: hashlib.scrypt(b"password", salt=b"NaCl", n=32768, r=8, p=1,
-    /// maxmem=1 << 26, dklen=32).
+    /// The expected result comes from Python: hashlib.scrypt(b"password", salt=b"NaCl", n=32768,
+    /// r=8, p=1, maxmem=1 << 26, dklen=32).
     @Test("scrypt gives what another implementation gives")
     func known() {
         let salt = Array("NaCl".utf8)

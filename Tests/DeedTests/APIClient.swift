@@ -49,7 +49,7 @@ struct APIClient: ~Copyable {
         return events
     }
 
-    /// Reads, and repeats the read as long as the service asks for a repetition.
+    /// Reads, and repeats the read as long as the service asks for that.
     mutating func read(_ url: String) throws -> JSON {
         for _ in 0..<100 {
             let answer = try send("GET", url, timeoutMilliseconds: Int(patient(20_000)))
@@ -60,7 +60,7 @@ struct APIClient: ~Copyable {
         throw Installation.Failed(description: "\(url) is never answered")
     }
 
-    /// A service's metrics without labels, by name.
+    /// Returns a service's metrics without labels, by name.
     mutating func metrics(of service: RunningService) throws -> [String: Int64] {
         let lines = try send("GET", "\(service.url)/metrics").text.split(separator: "\n")
         return lines.reduce(into: [:]) { values, line in

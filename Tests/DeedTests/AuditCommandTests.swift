@@ -30,8 +30,7 @@ extension ProgramTests {
             return (audit.code, try audit.json)
         }
 
-        /// Removes a customer's last event so thoroughly that nothing else in the database shows
-        /// it.
+        /// Removes a customer's last event and every other trace of it in the database.
         private func cutWithCare(_ customer: String) throws {
             try database.run(
                 """
@@ -150,7 +149,7 @@ extension ProgramTests {
         )
         func quarantine() throws {
             let shard = try Stream.test("u1").shard.number
-            // The service's own login may do this: it inserts, and the head stays.
+            // The service's own login can insert this event, and the shard's head stays where it is.
             try database.run(
                 """
                 insert into deed.events select shard, seq + 1, project, environment, customer, version + 1,
@@ -221,7 +220,7 @@ extension ProgramTests {
             #expect(findings.map { $0["object"]?.string } == [object])
             #expect(findings.map { $0["aspect"]?.string } == [aspect])
             #expect(findings.first?["expected"] != findings.first?["found"])
-            // The log itself is sound, and the audit says so.
+            // The log is intact, and the audit says so.
             #expect(json["finding_count"] == 0 && json["events"] == 3)
             let told = try deed.run(["audit"] + key)
             #expect(told.output.contains("\(object), \(aspect): should be "))
@@ -257,7 +256,7 @@ extension ProgramTests {
 }
 
 extension JSON {
-    /// Whether the difference concerns the schema itself. A scratch database is open to every login of its server.
+    /// Whether the difference concerns the schema itself. The server lets every login connect to a test database.
     fileprivate var isInside: Bool {
         self["object"]?.string.map { !["database", "role deed_service"].contains($0) } ?? false
     }

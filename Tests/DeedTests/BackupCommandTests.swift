@@ -63,7 +63,7 @@ extension ProgramTests {
                 #expect(code == 0, "\(complaint)")
                 let made = try JSON.read(String(contentsOfFile: output, encoding: .utf8))
                 folders.append(try #require(made["folder"]?.string))
-                // Everything that was answered before the backup began is in it.
+                // The backup contains everything that was answered before it began.
                 #expect((made["events"]?.integer ?? 0) >= answered.last ?? 0)
             }
             _ = writers.stop()
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try BackupsIn(out).unfinished == [])
         }
 
-        /// Expects the newest backup to restore into a new data folder, to be proven there, and to answer calls.
+        /// Expects the newest backup to be restored into a new data folder, pass an audit there, and answer calls.
         private func expectServed(of deed: Installation, _ key: String) throws {
             let copy = try Installation()
             let restored = try copy.run(
@@ -100,7 +100,7 @@ extension ProgramTests {
                 try client.send("GET", "\(serving.url)/v1/customers/u1/entitlements").status == 200)
         }
 
-        /// Whether a backup without a final name has this file. "deed-" stands for the name.
+        /// Returns whether a backup in progress has this file. "deed-" stands for a finished backup.
         private func hasReached(_ phase: String) -> Bool {
             guard let names = try? BackupsIn(out) else { return false }
             if phase == "deed-" { return !names.whole.isEmpty }
@@ -200,7 +200,8 @@ extension ProgramTests {
             #expect(try deed.run("restore", backup, "--database-url", target.url).code == 0)
         }
 
-        /// A copy of the backup with a changed manifest, signed again as only another release would.
+        /// Returns a copy of the backup with a changed manifest and a valid signature, as another
+        /// release could write it.
         private func signed(
             _ manifest: String, of deed: Installation, _ change: (String) -> String
         ) throws -> String {
@@ -232,7 +233,7 @@ extension ProgramTests {
             // The target is not empty.
             let full = try deed.run("restore", backup, "--database-url", source.url)
             #expect(full.code == 1 && full.errors.contains("empty database"), "\(full.errors)")
-            // A new folder has no key yet, which differs from a lost key.
+            // The message differs from that for a lost key, because a new folder has had no key yet.
             let place = file("place")
             let keyless = try deed.run("restore", backup, "--data-dir", place)
             #expect(
@@ -295,7 +296,7 @@ extension ProgramTests {
             } else {
                 #expect(restored.errors.contains("no_backup") || restored.errors.contains(out))
             }
-            // The next backup removes the remains.
+            // The next backup removes what the killed one left.
             _ = try backUp(deed)
             #expect(try BackupsIn(out).unfinished == [])
         }
@@ -317,7 +318,7 @@ extension ProgramTests {
                 })
             restoring.signal(SIGKILL)
             _ = restoring.wait(milliseconds: 60_000)
-            // Programs that the command had started continue to their end.
+            // Programs that the command started continue after its death.
             let others = """
                 select count(*) from pg_stat_activity
                 where datname = current_database() and application_name = 'pg_restore'
@@ -335,7 +336,7 @@ extension ProgramTests {
                 let refused = try deed.run(command + place)
                 #expect(refused.code != 0, "\(command): \(refused.output)")
             }
-            // Follows the page.
+            // Follows the page about backups.
             try target.run("drop schema deed cascade")
             #expect(try deed.run(["restore", backup] + place).code == 0)
             #expect(try deed.run(["audit", "--projections"] + place).code == 0)
@@ -343,7 +344,7 @@ extension ProgramTests {
     }
 }
 
-/// The content of a folder of backups.
+/// The contents of a folder of backups.
 private struct BackupsIn {
     let names: [String]
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Tests a tired operator's mistakes with backups, and what the backups survive.
+    /// Tests operators' mistakes with backups, and what backups withstand.
     @Suite("Backups in the wrong hands", .serialized, .timeLimit(.minutes(20)))
     final class BackupSafety {
         private let folder: ScratchFolder
@@ -105,7 +105,7 @@ extension ProgramTests {
             let edited = try Installation(database)
             let refused = try edited.run("backup", "--out", out)
             #expect(refused.code != 0 && refused.errors.contains("0006_erase"), "\(refused.errors)")
-            // Migration 3 has no webhooks, whose secrets count as sealed.
+            // The schema of migration 3 has no webhooks, and secrets of webhooks count as sealed data.
             let old = try Installation(ScratchDatabase(migratedThrough: 3))
             let keyless = try old.run("backup", "--out", out)
             #expect(keyless.code != 0, "\(keyless.output)")
@@ -159,7 +159,7 @@ extension ProgramTests {
             let backup = try backUp(deed)
             let place = folder.file("place")
             let key = ["--secret-key-file", "\(deed.dataFolder)/secret.key"]
-            // The database's URL comes from a variable. Only without it, a folder is used.
+            // The database's URL comes from a variable. Deed uses a folder only if the variable is missing.
             let fresh = try Installation()
             let command = ["restore", backup, "--data-dir", place] + key
             let (restoring, _, _) = try fresh.start(command)

@@ -6,7 +6,7 @@ import Minting
 import TestSupport
 import Testing
 
-/// Does what `docs/backup.md` tells an operator to do, with the programs that it names.
+/// Follows `docs/backup.md` like an operator, with the programs that it names.
 extension ProgramTests {
     @Suite("Backup and restore", .serialized, .timeLimit(.minutes(20)))
     struct Backup {
@@ -29,7 +29,7 @@ extension ProgramTests {
             try source.run(analyst.grants(on: source.name))
             let told = try answers(deed)
             try files.dump(source.url)
-            // The dump does not contain what is written after it.
+            // The dump does not contain later events.
             #expect(try give("late", with: deed).code == 0)
 
             let target = try NewServer()
@@ -41,7 +41,7 @@ extension ProgramTests {
                 try queriedNumber(
                     "select count(*) from deed.events where payload ~ 'late'", at: target.url) == 0)
             try expectRights(of: analyst, on: target.url)
-            // The log continues where it ended, with the service's own rights.
+            // The restored log accepts new events, and the service has only its own rights.
             #expect(try give("pro", with: restored).code == 0)
             try prove(restored)
             #expect {
@@ -92,7 +92,7 @@ extension ProgramTests {
             let key = try deed.makeKey()
             try files.dump(source.url)
             let service = try deed.serve()
-            // The service has seen its own commits before it answers.
+            // Before the service answers, it has seen its own commits.
             var client = try APIClient(key: key)
             let late = try client.send(
                 "POST", "\(service.url)/v1/customers/u1/grants",
@@ -168,7 +168,7 @@ extension ProgramTests {
             #expect(try audit.json["evidence"]?["proven"]?.integer == 2)
         }
 
-        /// The customer's rights in either environment, independent of the time of the call.
+        /// Returns the customer's rights in both environments at a fixed time.
         private func answers(_ deed: Installation) throws -> [String] {
             try ["production", "sandbox"].map { environment in
                 let shown = try deed.run(
@@ -206,7 +206,7 @@ private struct NewServer {
     func run(_ text: String) throws { try database.run(text) }
 }
 
-/// A dump and its roles, made and used by the page's own lines.
+/// A dump of a database and its roles. The page's own commands make and restore it.
 private struct BackupFiles {
     let folder: String
 
@@ -222,20 +222,20 @@ private struct BackupFiles {
         try run(holding: "pg_dump ", ["OWNER_URL": url])
     }
 
-    /// Restores the dump. Existing roles are reported and left unchanged.
+    /// Restores the dump. Existing roles are reported and stay unchanged.
     func restore(to server: NewServer) throws {
         try run(
             holding: "grant deed_service to $OWNER",
             ["ADMIN_URL": server.administrator, "NEW_URL": server.url, "OWNER": server.owner])
     }
 
-    /// The result of one of Deed's commands.
+    /// A command of Deed and its exit code.
     struct Ended {
         let command: String
         let code: Int32
     }
 
-    /// Restores the dump, and runs Deed's commands on that machine up to the first that fails.
+    /// Restores the dump, and runs Deed's commands on that machine until one fails.
     func restoreWhole(
         to server: NewServer, _ machine: [String: String]
     ) throws -> [Ended] {
@@ -277,7 +277,7 @@ private struct BackupFiles {
             ["ADMIN_URL": url, "NEW_URL": url, "OWNER": "deed"])
     }
 
-    /// Runs the page's block with these words, up to where it starts Deed's own commands.
+    /// Runs the page's block that contains these words, up to the first of Deed's own commands.
     private func run(holding words: String, _ variables: [String: String]) throws {
         let block = try block(holding: words)
         let lines = block.split(separator: "\n").prefix { !$0.hasPrefix("deed ") }
@@ -296,7 +296,7 @@ private struct BackupFiles {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../docs/backup.md")
 
-    /// Starts or stops only the private PostgreSQL in a folder.
+    /// Starts or stops the private PostgreSQL in a folder, without Deed.
     func control(_ folder: String, _ verb: String) throws {
         let asOwner = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --init-groups" : ""
         let bin = "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)"

@@ -39,7 +39,7 @@ extension ProgramTests {
             #expect(try deed.run("audit", "--projections").code == 0)
         }
 
-        /// Consecutive reconciliations until it is stopped, and their exit codes.
+        /// Runs reconciliations one after another until it is stopped, and records their exit codes.
         private final class Nights: Sendable {
             private let isOver = Monitor(false)
             private let codes = Monitor<[Int32]?>(nil)
@@ -91,7 +91,7 @@ extension ProgramTests {
                 try database.number("select count(*) from deed.events where type = '\(type)'")
             }
             #expect(try eventually(within: 30_000) { try count("access.ended") == 6 })
-            // Access that is given late continues, which is published once.
+            // A late grant continues the access. Deed publishes that once.
             for number in 0..<6 { try give(number, "P1D") }
             let codes = nights.end()
             #expect(codes.count > 2 && codes.allSatisfy { $0 == 0 }, "\(codes)")

@@ -29,7 +29,7 @@ extension ProgramTests {
             #expect(readiness.status == 503)
             let seconds = try #require(readiness.text.firstMatch(of: /is (\d+)\.\d+ s ahead of/))
             #expect(Int(seconds.1).map { $0 > 310_000_000 && $0 < 320_000_000 } == true)
-            // An instance with such a clock also reads wrongly, because rights end by the clock.
+            // With such a clock, reads are also wrong, because access ends by the clock.
             #expect(try ask("/readyz?for=reads", wrong).status == 503)
             #expect(wrong.log.contains(#""level":"error","event":"clock_apart""#))
             let command = try installation.run(
@@ -41,7 +41,7 @@ extension ProgramTests {
             #expect(try give("later", at: right).status == 201)
             #expect(try ask("/readyz", right).status == 200)
             #expect(try lead() <= 0)
-            // With such a clock, an instance does nothing outside the log either, such as jobs for all instances.
+            // With such a clock, the instance also stops work outside the log, such as the jobs for all instances.
             let later = "(extract(epoch from clock_timestamp()) * 1000)::bigint + 86400000"
             #expect(
                 try database.number(
@@ -110,7 +110,7 @@ extension ProgramTests {
             return try client.send("GET", service.url + path)
         }
 
-        /// How many milliseconds the log is ahead of the database's clock.
+        /// Returns how many milliseconds the log is ahead of the database's clock.
         private func lead() throws -> Int64 {
             try database.number(
                 """
@@ -121,13 +121,13 @@ extension ProgramTests {
     }
 }
 
-/// A clock for programs that a test can set, using libfaketime.
+/// A clock for programs. A test can set it with libfaketime.
 final class FakeClock {
     struct NotInstalled: Error {}
 
     private let folder: ScratchFolder
-    /// The libraries to load. Memory comes from the C library: jemalloc asks for the time before
-    /// libfaketime is ready, and each would wait for the other.
+    /// The libraries to load. The C library allocates memory instead of jemalloc, which asks for
+    /// the time before libfaketime is ready, so that each would wait for the other.
     private let libraries: String
 
     init(_ offset: String) throws {

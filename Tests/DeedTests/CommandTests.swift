@@ -7,7 +7,7 @@ import Threading
 extension ProgramTests {
     @Suite("The command line", .serialized, .timeLimit(.minutes(20)))
     struct Commands {
-        /// A place without a database, for commands that must fail before they need one.
+        /// Settings without a database, for commands that must fail before they need one.
         private static let nowhere = [
             "DEED_DATABASE_URL": "postgresql:///postgres?host=/nonexistent"
         ]

@@ -54,9 +54,9 @@ extension ProgramTests {
             for round in 1...CommitLoss.rounds {
                 let wishes = try wishes(round)
                 let before = retries
-                // A commit that happened is not repeated, so nothing more can be lost.
+                // After a successful commit, there is no second attempt to lose.
                 let times = loss == .command ? 1 + round % 3 : 1
-                // An instance also commits its signs of life, which no answer depends on.
+                // An instance also commits its heartbeat, which affects no answer.
                 proxy.lose(loss, of: .commit, after: .insertEvents, times: times)
                 let first = try answers(to: wishes)
                 #expect(proxy.left == 0)
@@ -98,7 +98,7 @@ extension ProgramTests {
             ]
         }
 
-        /// Sends all requests at once, and returns the answers.
+        /// Sends all requests at the same time, and returns the answers.
         private func answers(to wishes: [Wish]) throws -> [(status: Int, text: String)] {
             let answers = Mutex<[Int: (status: Int, text: String)]>([:])
             inParallel(wishes.count) { index in
@@ -113,7 +113,7 @@ extension ProgramTests {
             return try wishes.indices.map { try #require(all[$0], "\(wishes[$0].path)") }
         }
 
-        /// The answer without its instant.
+        /// Returns the answer without its instant.
         private func timeless(_ answer: String) -> String {
             answer.replacing(/"at":"[^"]*"/, with: "")
         }
@@ -153,7 +153,7 @@ extension ProgramTests {
                 proxy.lose(loss, of: .changeIntake, times: times)
                 var answer = try client.send("POST", url, body: body)
                 #expect(proxy.left == 0)
-                // Both attempts were lost: the outcome is unknown, and the sender asks again.
+                // Deed lost both attempts and does not know the outcome, so the sender asks again.
                 #expect(answer.status == (times == 1 ? 200 : 503))
                 if times == 2 { answer = try client.send("POST", url, body: body) }
                 #expect(answer.status == 200)
@@ -163,7 +163,7 @@ extension ProgramTests {
             }
         }
 
-        /// An item that is not due in this century.
+        /// Returns an item that is not due in this century.
         private func queued() throws -> IntakeItem {
             let due = Instant(milliseconds: 4_102_444_800_000)
             let ledger = database.ledger()

@@ -9,7 +9,7 @@ extension ProgramTests {
     @Suite("Ten thousand connections", .timeLimit(.minutes(20)))
     struct ConnectionFlood {
         private static let path = "/v1/customers/u1/entitlements"
-        /// The number of connections that `serve` allows. Some more get an error.
+        /// The number of connections that `serve` allows. A few more get an error.
         private static let limit: Int64 = 4096
         private static let headroom: Int64 = 64
         /// The maximum cost of one connection in KiB.
@@ -38,12 +38,12 @@ extension ProgramTests {
             }
             #expect(isFull, "\(full) connections")
             #expect(full <= ConnectionFlood.limit + ConnectionFlood.headroom)
-            // Another connection gets an error, or is closed if too many got one.
+            // One more connection gets an error. If too many connections are getting errors, it is closed.
             let late = try RawClient(port: service.port, milliseconds: 5000)
             late.send("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
             if let reply = late.reply() { #expect(reply.status == 503) }
             #expect(late.isClosed())
-            // Connections that say nothing, or too little at a time, are cut off. After that, others have room again.
+            // Deed cuts off connections that send nothing or too little. After that, others can connect again.
             #expect(
                 eventually(within: 30_000) {
                     flood.sendByte()
@@ -52,13 +52,13 @@ extension ProgramTests {
             let peak = try Footprint(of: service.process)
             let connections = ConnectionFlood.limit + ConnectionFlood.headroom
             #expect(peak.mostMemory - before.memory <= connections * ConnectionFlood.cost)
-            // Announced bodies that never arrive take no memory, and no address space either:
-            // systems that promise no more memory than they have would refuse it.
+            // Bodies that were announced but never arrive take no memory. They take no address
+            // space either, because a system without overcommitment would refuse it.
             #expect(peak.mostAddresses - before.addresses <= 1 << 20, "KiB of address space")
             print("\(peak.mostMemory - before.memory) KiB for \(full) connections")
 
             flood.end()
-            // Connections to the database may have opened meanwhile.
+            // Deed may have opened further connections to the database.
             #expect(
                 try eventually(within: 20_000) {
                     try Footprint(of: service.process).descriptors <= before.descriptors + 16
@@ -67,7 +67,7 @@ extension ProgramTests {
             let (count, slowest) = ordinary.stop()
             #expect(ordinary.faults == [])
             #expect(count > 200)
-            // A client that had to wait for the others would wait until they are cut off.
+            // A client that had to wait for the flood would wait until it is cut off.
             #expect(slowest < 5000)
             print("\(count) answers meanwhile, the slowest after \(slowest) ms")
         }
@@ -86,7 +86,7 @@ extension ProgramTests {
                 try eventually(within: 5000) {
                     try client.metrics(of: service)["deed_http_connections"] ?? 0 > 100
                 })
-            // A session that must be opened again gets a descriptor.
+            // Deed can still open a new session, because it reserves descriptors for that.
             let sessions = """
                 select count(pg_terminate_backend(pid)) from pg_stat_activity
                 where datname = current_database() and pid <> pg_backend_pid()
@@ -126,7 +126,7 @@ private final class Flood: Sendable {
     private static let connections = 10_000
     private static let lanes = 4
 
-    /// The bytes that are sent first, and the bytes that follow one at a time.
+    /// What a client sends first. It then sends one byte at a time.
     private enum Manner: Int, CaseIterable {
         case silence, line, header, body
 
@@ -148,7 +148,6 @@ private final class Flood: Sendable {
         init(_ client: RawClient) { self.client = client }
     }
 
-    /// Opens all connections.
     init(_ port: UInt16, key: String) {
         inParallel(Flood.lanes) { [self] _ in
             for number in 0..<(Flood.connections / Flood.lanes) {
@@ -172,7 +171,7 @@ private final class Flood: Sendable {
     func end() { clients.withLock { $0 = [] } }
 }
 
-/// A client that reads over a connection from before the flood.
+/// A client that reads over a connection that it opened before the flood.
 private final class OrdinaryClient: Sendable {
     private struct State {
         var isStopping = false

@@ -183,7 +183,7 @@ extension ProgramTests {
             let alone = try deed.run("serve", "--console-listen", "127.0.0.1:0")
             #expect(alone.code == 2 && alone.errors.contains("--console-listen needs --console"))
             _ = try deed.makeKey()
-            // With a proxy on another machine, this machine still gets in.
+            // Even with a proxy on another machine, this machine can reach the console.
             let service = try deed.serve("--console", "--trusted-proxies", "10.0.0.1")
             #expect(try get("/console/sign-in", at: service.port).status == 200)
         }

@@ -33,7 +33,7 @@ extension ProgramTests {
     }
 }
 
-/// A client of several services.
+/// A client that calls several services.
 private final class Caller {
     private var client: APIClient
     private let services: [String]

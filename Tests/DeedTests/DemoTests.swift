@@ -14,7 +14,7 @@ extension ProgramTests {
             let folder = try ScratchFolder()
             let port = try freePort()
             let output = folder.file("demo.out")
-            // The demo must not change this folder.
+            // The demo must not change the data folder, which is here.
             let real = folder.file("real")
             var environment = [
                 "DEED_DATA_DIR": real, "TMPDIR": folder.path, "DEED_TEST_CLOCK": "1",

@@ -28,7 +28,7 @@ extension ProgramTests {
             return (process.terminationStatus, String(decoding: output, as: UTF8.self))
         }
 
-        /// The documents of a YAML file.
+        /// Returns the documents of a YAML file.
         private func documents(_ name: String) throws -> [JSON] {
             let program =
                 "import json, sys, yaml; "
@@ -47,7 +47,7 @@ extension ProgramTests {
             ])
         func units(name: String) throws {
             let folder = try ScratchFolder()
-            // Uses the test's program. The timer's service is next to the timer.
+            // Replaces the program with a harmless one. The timer's service lies next to the timer.
             for unit in Set([name, "deed-reconcile.service", "deed-backup.service"]) {
                 let text = try text(unit).replacingOccurrences(
                     of: "/usr/local/bin/deed", with: "/bin/true")
@@ -114,7 +114,7 @@ extension ProgramTests {
                         ["port": 5432, "protocol": "TCP"],
                     ]
                 ])
-            // HTTPS reaches nothing inside the cluster or the cloud.
+            // The pods cannot reach anything inside the cluster or the cloud over HTTPS.
             #expect(egress[1]["ports"] == ports(443))
             let blocks = try #require(egress[1]["to"]?.array).map { $0["ipBlock"] }
             #expect(blocks.map { $0?["cidr"]?.string } == ["0.0.0.0/0", "::/0"])
@@ -170,7 +170,7 @@ extension ProgramTests {
             let service = try documents("kubernetes/statefulset.yaml")
             #expect(
                 service.map { $0["kind"]?.string } == ["StatefulSet", "Service", "NetworkPolicy"])
-            // What a service has seen of the log must outlive its pod.
+            // How far a service has seen the log must outlive its pod.
             let claims = service[0]["spec"]?["volumeClaimTemplates"]?.array ?? []
             #expect(claims.map { $0["metadata"]?["name"]?.string } == ["data"])
             let volumes = service[0]["spec"]?["template"]?["spec"]?["volumes"]?.array ?? []
@@ -214,8 +214,7 @@ extension ProgramTests {
                 try #require(pod["containers"]?.array?.first)
             )
             let place = "/var/lib/deed-key"
-            // The key is copied to memory only, because the group gets rights to everything on a
-            // claim.
+            // The key is copied only to memory, because the group may access everything on a claim.
             #expect(
                 try #require(pod["volumes"]?.array).contains([
                     "name": "key", "emptyDir": ["medium": "Memory", "sizeLimit": "1Mi"],
@@ -251,7 +250,7 @@ extension ProgramTests {
             let command = try #require(words.last)
                 .replacingOccurrences(of: place, with: folder.file("key"))
                 .replacingOccurrences(of: " /secret/", with: " \(folder.file("secret"))/")
-            // A pod that restarts its first container runs the command a second time.
+            // If a pod restarts its first container, the command runs a second time.
             for _ in 1...2 {
                 let (code, output) = try run("sh", "-c", command)
                 #expect(code == 0, "\(output)")
@@ -280,7 +279,7 @@ extension ProgramTests {
                 #expect(url?.hasPrefix("postgresql://\(login):") == true)
             }
             try expectServed(pair)
-            // Such an owner can see which standby confirms only after a grant.
+            // Without a grant, an owner who is not a superuser cannot see which standby confirms commits.
             try pair.makeSynchronous()
             let told = try owner(of: pair).run("migrate")
             #expect(told.errors.contains("grant pg_read_all_stats to deed_owner"), "\(told.errors)")
@@ -294,7 +293,7 @@ extension ProgramTests {
             #expect(try server.run(check).findings.isEmpty)
         }
 
-        /// Expects the owner's login to migrate and the service's login to serve, without a superuser.
+        /// Expects the owner's login to migrate and the service's login to serve. Neither is a superuser.
         private func expectServed(_ pair: PostgresPair) throws {
             let migrated = try owner(of: pair).run("migrate", "--service-login", "deed_server")
             #expect(migrated.code == 0 && migrated.errors == "", "\(migrated.errors)")
@@ -327,7 +326,7 @@ extension ProgramTests {
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve()
             var client = try APIClient(key: "")
-            // A request is counted once it is answered.
+            // Deed counts a request once it is answered.
             #expect(try client.send("GET", "\(service.url)/healthz").status == 200)
             let metrics = try client.send("GET", "\(service.url)/metrics").text
             for name in names.sorted() { #expect(metrics.contains(name), "\(name)") }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Tests what the doctor knows about servers, disks and logins. Each check breaks its own database, disk or login.
+    /// Tests the doctor's checks of servers, disks and logins. Each test breaks a separate database, disk or login.
     @Suite("The doctor at the server", .serialized, .timeLimit(.minutes(20)))
     struct DoctorAtServer {
         /// Programs that a command in the test needs, as the cluster's owner.
@@ -14,7 +14,7 @@ extension ProgramTests {
             + "owner() { if [ $(id -u) -eq 0 ]; then (cd / && runuser -u postgres -- \"$@\"); "
             + "else \"$@\"; fi; }; "
 
-        /// The findings of one check.
+        /// Returns the findings of one check.
         private func find(_ code: String, _ deed: Installation, _ more: [String] = []) throws
             -> [Finished.Found]
         {

@@ -7,8 +7,9 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Breaks everything that the doctor knows in a working installation. Each time, the doctor
-    /// reports it, the test follows its advice word for word, and the next run is clean.
+    /// Breaks everything that the doctor checks in a working installation, one thing at a time. The
+    /// doctor reports it, the test follows the advice word for word, and the next run finds
+    /// nothing.
     @Suite("The doctor", .serialized, .timeLimit(.minutes(20)))
     struct Doctor {
         @Test("On a healthy installation it finds nothing, and so does the status")
@@ -139,7 +140,7 @@ extension ProgramTests {
                     && !after.contains("app_without_notifications")
             }
             #expect(isNoted)
-            // Admins get the same findings. They are counted once a minute.
+            // Admins get the same findings over the API. Deed counts them once a minute.
             let told = try JSON.read(client.send("GET", "\(service.url)/v1/status").text)
             let need = told["needs"]?.array?.first { $0["code"] == "product_unknown" }
             #expect(need?["wrong"] == true && need?["detail"]?.string?.contains("ghost") == true)
@@ -157,9 +158,9 @@ struct Ailment {
     let code: String
     /// Shell lines for the ward's folder. `sql` runs statements as the database's owner.
     let breaking: String
-    /// What a person does if the advice has no commands.
+    /// The shell lines that a person runs if the advice has no commands.
     var treatment: String?
-    /// Settings for the doctor's run.
+    /// Environment variables for the doctor's run.
     var variables: [String: String] = [:]
     var isOfRoot = false
 
@@ -217,13 +218,13 @@ struct Ailment {
             treatment: "sql \"delete from deed.instances where instance = 'i_other'\""),
     ]
 
-    /// Statements that make a change that triggers forbid.
+    /// Returns statements that make a change despite the triggers.
     private static func lowering(_ change: String) -> String {
         "'alter table deed.format disable trigger all' 'update deed.format set \(change)' "
             + "'alter table deed.format enable trigger all'"
     }
 
-    /// A row of another instance with this report.
+    /// Returns a statement that adds another instance with this report.
     private static func instance(seen: Int64?, _ says: String) -> String {
         let now = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
         let usual = #"{\"host\":\"elsewhere\",\"listen\":\":8080\",\"version\":\"\#(version)\"}"#
@@ -301,7 +302,7 @@ struct Ailment {
         Ailment(code: "audit_late", breaking: done("audit")),
     ]
 
-    /// A record of a task that was last done in 1970.
+    /// Returns a statement that records a task as last done in 1970.
     private static func done(_ what: String) -> String {
         "sql \"insert into deed.last_done values ('\(what)', 1, '{}') on conflict (what) do update set done_at = 1\""
     }
@@ -313,7 +314,7 @@ struct Ailment {
             breaking: "cp -p \"$KEY\" kept; echo abc >\"$KEY\"; chmod 600 \"$KEY\""),
         Ailment(
             code: "credentials_locked",
-            // Undoes what the previous treatment left: a new key, and data sealed with the old one.
+            // The previous treatment created a new key, and some data is still sealed with the old one.
             breaking: "rm -f \"$KEY\".damaged"),
         Ailment(
             code: "key_missing", breaking: "sh credentials.sh; rm -f \"$KEY\" \"$KEY\".old.*"),

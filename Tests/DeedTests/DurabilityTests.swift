@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// Runs the built program's tests one after the other, because each loads the machine.
+/// Runs the tests of the built program one after another, because each test loads the machine.
 @Suite("The program", .serialized)
 struct ProgramTests {}
 

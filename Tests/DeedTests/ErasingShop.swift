@@ -7,7 +7,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// A shop whose customers are erased on the command line.
+/// A shop whose customers are erased with commands.
 class ErasingShop: SandboxShop {
     let how = ["--purchases", "forget", "--reason", "asked for it"]
 
@@ -44,10 +44,10 @@ class ErasingShop: SandboxShop {
         #expect(done.code == 0, "\(done.errors)")
     }
 
-    /// Erases a customer with a command that dies after its commit, before it empties anything.
+    /// Kills an erasing command after its commit, before it empties any event.
     func killBeforeEmptying(_ customer: String) throws {
         let intent = try intent(of: customer)
-        // The commit succeeds, and the emptying waits for this lock.
+        // The commit succeeds, but the emptying waits for this lock.
         var holder = try Connection.open(database.settings())
         try holder.run(Script(embedded: Array("begin; lock deed.evidence in exclusive mode".utf8)))
         let (process, _, _) = try deed.start(
@@ -64,7 +64,7 @@ class ErasingShop: SandboxShop {
         #expect(eventually(within: 60_000) { (try? database.number(waiting)) == 1 })
         process.signal(SIGKILL)
         _ = process.wait(milliseconds: 60_000)
-        // The command's session would still empty them once it gets the lock.
+        // Otherwise, the command's session would still empty the events once it gets the lock.
         try database.run("select pg_terminate_backend(pid) \(sessions)")
         #expect(eventually(within: 60_000) { (try? database.number(waiting)) == 0 })
         try holder.run(Script(embedded: Array("rollback".utf8)))
@@ -74,7 +74,7 @@ class ErasingShop: SandboxShop {
         (try? JSON.read(finished.errors))?["error"]?["code"]?.string
     }
 
-    /// How many of a customer's events have content.
+    /// Returns how many of a customer's events have content.
     func full(_ database: ScratchDatabase, of customer: String = "u1") throws -> Int64 {
         try database.number(
             """

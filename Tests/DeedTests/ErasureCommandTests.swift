@@ -146,7 +146,7 @@ extension ProgramTests {
             try Data("u9\n".utf8).write(to: URL(fileURLWithPath: others))
             let done = try deed.run(["customer", "erase", "--file", others, "--yes"] + how)
             #expect(done.code == 1 && done.output == "u9   customer_unknown\n", "\(done)")
-            // Only the new life has content now.
+            // Only the events after the erasure have content now.
             #expect(try database.number(rows) == 1)
         }
 

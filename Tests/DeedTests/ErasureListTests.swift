@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Tests erasures that a restore lost, and the list that repeats them.
+    /// Tests erasures that a restore lost, and the list with which they are repeated.
     @Suite("deed customer erase --again", .timeLimit(.minutes(20)))
     final class ErasureLists: ErasingShop {
         private var path: String { folder.path + "/erasures.jsonl" }
 
-        /// Writes the list of all erasures so far to the file, after a change.
+        /// Writes the list of all erasures to the file, with a change if one is given.
         private func keepList(_ change: (String) -> String = { $0 }) throws {
             let list = try deed.run("customer", "erased", "--list", "--json").output
             try Data(change(list).utf8).write(to: URL(fileURLWithPath: path))

@@ -40,7 +40,7 @@ extension ProgramTests {
                 clients.reduce(0) { $0 + $1.record.erasures.count }
             }
             #expect(catalogs.stop() > 0)
-            // Each sale is one piece of evidence, which several customers may submit.
+            // Each sale has one piece of evidence. Several customers may submit it.
             let twice = """
                 select count(*) from (
                     select evidence from deed.events where type = 'balance.credited'
@@ -55,7 +55,7 @@ extension ProgramTests {
             #expect(audit.code == 0, "\(audit.output)")
         }
 
-        /// Expects every erasure to arrive, and no later message to contain what was recorded before it.
+        /// Expects a message about every erasure. No later message may contain earlier data.
         private func expectDelivered(
             _ receivers: WebhookReceivers, _ database: ScratchDatabase
         ) throws {
@@ -169,14 +169,14 @@ private final class CatalogChanges: Sendable {
     private static let extra = #",{"id":"level3","kind":"non_consumable","entitlements":["l3"]}"#
 }
 
-/// The record in a customer's events.
+/// What a customer's events show.
 private struct LifeRecord {
     /// The versions of the events caused by each call.
     private(set) var places: [String: [Int64]] = [:]
-    /// Coins since the last erasure.
+    /// The balance since the last erasure.
     private(set) var coins: Int64 = 0
     private(set) var nets: [String: Int64] = [:]
-    /// Whether every erased event has no content, and every other event has.
+    /// Whether all erased events are empty and all others are not.
     private(set) var isSound = true
 
     init(_ events: [JSON]) {
@@ -209,7 +209,7 @@ private struct LifeRecord {
     }
 }
 
-/// Everything sold to any customer, as signed by the store.
+/// Everything sold to any customer, with the store's signature.
 private final class SharedSales: Sendable {
     private static let store = MintedStore(environment: "Sandbox")
     private let signed = Mutex<[String]>([])
@@ -234,7 +234,7 @@ private struct ErasingRecord: Sendable {
         let customer: String
         let version: Int64
         let treatment: String
-        /// The rights in later answers.
+        /// The entitlements in later answers.
         let seen: [String]
     }
     var erasures: [Erasure] = []
@@ -243,7 +243,7 @@ private struct ErasingRecord: Sendable {
     var findings: [String] = []
 }
 
-/// Acts at random like customers, back ends and support, and erases customers.
+/// Acts at random like customers, back ends and support, and also erases customers.
 private final class ErasingClient: RandomClient {
     private static let explained: Set<String> = [
         "intent_stale", "customer_unknown", "already_erased", "customer_changed_meanwhile",
@@ -358,7 +358,7 @@ private final class ErasingClient: RandomClient {
         }
     }
 
-    /// The answer, unless other clients' acts explain a refusal.
+    /// Returns the answer, or `nil` if other clients' acts explain a refusal.
     private func call(
         _ client: inout APIClient, _ method: String, _ path: String, _ body: String = "",
         key: String? = nil, first: Int? = nil, after position: String? = nil

@@ -9,7 +9,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// A change to a submission's evidence, and the column that the audit must name.
+/// A change to the stored evidence of a submission, and the column that the audit must name.
 private struct EvidenceTampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let column: String
@@ -232,7 +232,8 @@ extension ProgramTests {
                 return
             }
             if longer > 0 { fact.expires = Payload.signedAt.advanced(byMilliseconds: longer) }
-            // Uses the service's own login: another customer's event with the digest of real evidence.
+            // Forges an event for another customer with the digest of real evidence. The service's
+            // own login can do that.
             let world = try #require(Environment(rawValue: environment))
             let forged = fact
             var command = Command(
@@ -285,7 +286,7 @@ extension ProgramTests {
 }
 
 extension EvidenceRecord {
-    /// The record as if it were a notification, which is always kept.
+    /// The record as if it came from a notification, which Deed always keeps.
     fileprivate var keptAlways: EvidenceRecord {
         EvidenceRecord(
             digest: digest, kind: kind, app: app, signedAt: signedAt, content: content,

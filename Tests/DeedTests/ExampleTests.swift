@@ -13,14 +13,14 @@ extension ProgramTests {
             ground = try PracticeGround(ScratchDatabase())
         }
 
-        /// What the client app has after a step at the store.
+        /// Takes a step at the store. Returns what the client app has afterwards.
         private func step(_ members: JSON) throws -> JSON {
             let (status, json) = try ground.store.ask("POST", "/practice/steps", members)
             try #require(status == 200, "\(json)")
             return json
         }
 
-        /// Runs a program that fails early. Returns its exit code and its complaint.
+        /// Runs a program that fails early. Returns its exit code and its error output.
         private func end(
             _ program: String, _ arguments: [String], _ variables: [String: String] = [:]
         ) throws -> (code: Int32?, words: String) {
@@ -46,7 +46,7 @@ extension ProgramTests {
             let backEnd = try ground.backEnd(program, file)
             let token = try #require(
                 try backEnd.ask("GET", "/players/u1/token").json["token"]?.string)
-            // Both languages follow RFC 9562, so a player keeps the token when the language changes.
+            // Both languages follow RFC 9562, so a player keeps the token if the back end changes its language.
             #expect(token == "1ddace34-dcdc-5434-8a25-3836771c7b2c")
             let bought = try step([
                 "do": "buy", "customer": "u1", "product": "pro.month", "token": .string(token),
@@ -58,7 +58,7 @@ extension ProgramTests {
             #expect(submitted.json["finish"]?.array == [bought["transaction"] ?? .null])
             #expect(submitted.json["rights"]?.array == ["pro"])
 
-            // The second answer is a 304 from Deed.
+            // Deed answers the second read with 304.
             let first = try backEnd.ask("GET", "/players/u1/rights").json
             #expect(first["rights"]?.array == ["pro"])
             #expect(first["unchanged"]?.bool == false)
@@ -109,7 +109,7 @@ extension ProgramTests {
             #expect(
                 types?.contains("purchase.refunded") == true
                     && types?.contains("purchase.made") == false)
-            // A lost answer is given again, but an acknowledged one is not.
+            // The same position gives the same news again. A later position does not.
             #expect(try backEnd.ask("GET", "/players/u1/news?after=\(after)").json == told)
             let latest = try #require(told["after"]?.integer)
             let none = try backEnd.ask("GET", "/players/u1/news?after=\(latest)").json
@@ -181,8 +181,7 @@ extension ProgramTests {
             }
             #expect(try entitlement()?["active"]?.bool == true)
             _ = try step(["do": "fail_billing", "customer": "u1"])
-            // After 40 days, six days of grace are left: the period has 28 to 31 days, and the
-            // grace has 16.
+            // After 40 days, a few days of grace are left: the period has 28 to 31 days, and the grace period has 16.
             let advanced = try ground.store.ask("POST", "/practice/advance", ["by": "40d"])
             let now = try #require(advanced.json["now"]?.string)
             #expect(advanced.json["note"] == nil)

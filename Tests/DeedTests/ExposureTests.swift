@@ -77,7 +77,7 @@ extension ProgramTests {
             #expect(lstat("/proc/\(service.id)/mem", &found) == 0 && found.st_uid == 0)
             let limits = try String(contentsOfFile: "/proc/\(service.id)/limits", encoding: .utf8)
             #expect(limits.contains(#/Max core file size +0 +0 /#))
-            // The environment is memory too, and may hold a password.
+            // The process's environment may contain a password.
             if user.isEmpty { return }
             let reader = try start(["cat", "/proc/\(service.id)/environ"], folder.file("denied"))
             #expect(reader.wait(milliseconds: 10_000) == 1)
@@ -103,7 +103,7 @@ extension ProgramTests {
         }
 
         private func status(of path: String, at port: UInt16) throws -> Int? {
-            // The document does not say which of the two addresses serves what.
+            // The document does not say which of the two addresses serves which path.
             let client = try RawClient(undocumented: port, milliseconds: 10_000)
             client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
             return client.reply()?.status

@@ -47,7 +47,8 @@ extension ProgramTests {
 
             try pair.start(.standby)
             try pair.promote()
-            // The server lacks something that was answered. Continuing with it would start a second history.
+            // The server lacks an event that Deed has acknowledged. If Deed continued there, the
+            // log would split in two.
             #expect(
                 try eventually(within: 20_000) {
                     try readiness().text.contains("lacks at least 1 event")
@@ -118,7 +119,7 @@ extension ProgramTests {
             try pair.promote()
             let new = try give("new")
             try pair.start(.primary)
-            // The old server is first among the addresses and accepts writes.
+            // The old server comes first in the URL and accepts writes.
             try cutSessions(at: .standby)
             #expect(
                 try eventually(within: 10_000) { try read(after: new.description).status == 200 })
@@ -190,7 +191,7 @@ extension ProgramTests {
                 staleness: response.header("Deed-Stale").flatMap { Int($0) })
         }
 
-        /// Makes a grant, repeated under its key until it is answered. Returns its position.
+        /// Makes a grant. Repeats the call under its key until there is an answer. Returns the grant's position.
         private func give(_ entitlement: String) throws -> Position {
             for _ in 0..<100 {
                 let answer = try grant(entitlement)

@@ -4,7 +4,7 @@ import JSON
 import Synchronization
 import TestSupport
 
-/// A follower from `docs/examples/feed` with its two files, which outlive the program.
+/// A follower from `docs/examples/feed` and its two files. The files outlive the program.
 final class FeedFollower: Sendable {
     enum Program: String, CaseIterable, Sendable {
         case python = "follow.py"
@@ -48,7 +48,7 @@ final class FeedFollower: Sendable {
         }
     }
 
-    /// Whether the follower has written anything since it was started.
+    /// Whether the follower has written to its file since it was started.
     var hasGrown: Bool { running.withLock { size > $0.size } }
 
     private var size: Int {
@@ -69,7 +69,7 @@ final class FeedFollower: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// The lines of the follower's file; empty before the file exists.
+    /// Returns the lines of the follower's file. There are none before the file exists.
     func events() throws -> [JSON] {
         try ((try? String(contentsOfFile: out, encoding: .utf8)) ?? "").events
     }
@@ -91,7 +91,7 @@ final class FeedFollower: Sendable {
 }
 
 extension String {
-    /// A follower's complete lines. Text after the last line end is an incomplete line.
+    /// The follower's complete lines. Text after the last line end is left out.
     var events: [JSON] {
         get throws {
             try split(separator: "\n", omittingEmptySubsequences: false).dropLast()

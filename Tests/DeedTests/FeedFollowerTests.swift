@@ -38,11 +38,11 @@ extension ProgramTests {
                     #expect(services[index].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                     services[index] = try installations[index].serve(port: services[index].port)
                     for follower in followers {
-                        // Kills the follower while it writes, not while it waits for its next attempt.
+                        // Kills the follower while it writes, not while it waits to try again.
                         #expect(eventually(within: 30_000) { follower.hasGrown })
                         pause(milliseconds: Int64.random(in: 0...150, using: &random))
                         follower.kill()
-                        // Each follower uses each service.
+                        // The followers take turns with the services.
                         try follower.start(at: services[(index + round) % 2].url)
                     }
                 }
@@ -69,7 +69,7 @@ extension ProgramTests {
             print("\(answered.count) grants were answered")
         }
 
-        /// Expects the log's events in the follower's file, each once and in each customer's order.
+        /// Expects the follower's file to contain each event of the log once, in each customer's order.
         private func verify(
             _ follower: FeedFollower, _ answered: [AnsweredGrant], _ installation: Installation,
             at service: RunningService, key: String
@@ -141,7 +141,7 @@ extension ProgramTests {
             let sandbox = try FeedFollower(program, key: reader)
             #expect(try types(sandbox, "--environment", "sandbox") == ["grant.given"])
 
-            // A waiting follower gets the event immediately, not at the end of its wait.
+            // A waiting follower gets the event immediately, before its wait ends.
             let waiting = try FeedFollower(program, key: reader)
             try waiting.start(at: service.url)
             #expect(try eventually(within: 10_000) { try waiting.events().count == 6 })
@@ -237,7 +237,7 @@ extension ProgramTests {
 }
 
 extension JSON {
-    /// The answer after an event that changed it.
+    /// The answer as changed by the event.
     fileprivate var answer: JSON? {
         self["access"]?.array?.last { $0["entitlement"] == "pro" }?["after"]
     }

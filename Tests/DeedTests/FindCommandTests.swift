@@ -15,7 +15,7 @@ extension ProgramTests {
 
         init() throws {
             folder = try ScratchFolder()
-            // Root's commands create files for the owner of their folder, who serves.
+            // If root runs the commands, the folder's owner also owns new files and runs the service.
             if getuid() == 0, let user = ServiceUser.usualOne {
                 chown(folder.path, user.id, user.group)
             }

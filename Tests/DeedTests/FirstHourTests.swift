@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Runs `docs/first-hour.md` as a newcomer pastes it: block by block into one shell, without a pause.
+    /// Runs `docs/first-hour.md` as a newcomer would paste it: block by block into one shell, without pauses.
     @Suite("The first hour", .timeLimit(.minutes(20)))
     struct FirstHour {
         @Test("Its blocks do what the page says, and leave nothing behind")
@@ -33,7 +33,7 @@ extension ProgramTests {
     }
 }
 
-/// The page's shell blocks, run next to copies of a clone's files.
+/// The page's shell blocks, which run next to copies of a clone's files.
 private final class PastedPage {
     private let folder: ScratchFolder
     private let process: ChildProcess
@@ -57,7 +57,7 @@ private final class PastedPage {
         }
         let text = try String(
             contentsOfFile: PastedPage.root + "/docs/first-hour.md", encoding: .utf8)
-        // All of the page's ports derive from this one.
+        // The page derives all other ports from this one.
         let script = PastedPage.script(text, out: "../out")
             .replacing("port=8080 ", with: "port=\(port) ")
         process = try ChildProcess(
@@ -70,8 +70,8 @@ private final class PastedPage {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().path
 
-    /// The blocks after the demo's, each with its own output. The output that the page says to
-    /// paste comes after the purchase.
+    /// Returns the blocks after the demo's, each with a separate output. The output that the page
+    /// tells the reader to paste comes after the purchase.
     private static func script(_ page: String, out: String) -> String {
         let blocks = page.split(separator: "```sh\n").dropFirst().map { part in
             String(part.prefix(upTo: part.firstRange(of: "```")?.lowerBound ?? part.endIndex))
@@ -103,7 +103,7 @@ private final class PastedPage {
         return end.timeIntervalSince(start)
     }
 
-    /// The files left in the clone, in the home folder and in the folder for temporary files.
+    /// Returns the files left in the clone, in the home folder and in the folder for temporary files.
     func leftovers() throws -> [String] {
         let files = FileManager.default
         return try files.contentsOfDirectory(atPath: folder.file("tmp"))

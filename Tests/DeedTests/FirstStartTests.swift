@@ -22,7 +22,7 @@ extension ProgramTests {
             pause(milliseconds: delay)
             first.signal(SIGKILL)
             _ = first.wait(milliseconds: 5000)
-            // The orphaned initdb is still running.
+            // The first command is dead, but its initdb is still running.
             let second = try installation.run("project", "create", "default", "--if-missing")
             #expect(second.code == 0, "\(second.errors)")
             #expect(try installation.run("project", "list").output.contains("default"))

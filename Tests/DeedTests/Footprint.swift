@@ -25,7 +25,7 @@ struct Footprint {
         mostMemory = try size("VmHWM")
         addresses = try size("VmSize")
         mostAddresses = try size("VmPeak")
-        // If a process protects its memory, only root sees these.
+        // If a process protects its memory, only root can count its descriptors.
         let open = try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count
         descriptors = getuid() == 0 ? try #require(open) : open ?? 0
     }

@@ -16,7 +16,7 @@ extension ProgramTests {
         private let store = MintedStore(environment: "Sandbox")
         private var database: ScratchDatabase { service.database }
 
-        /// Makes a shop whose evidence arrived years ago.
+        /// Creates a shop whose evidence arrived years ago.
         init() throws {
             service = try TestService(
                 startingAt: Payload.signedAt.advanced(byMilliseconds: 86_400_000))
@@ -35,7 +35,7 @@ extension ProgramTests {
             #expect(reply.status == 200, "\(reply.text)")
         }
 
-        /// Makes sales with the news that brought them, and news without anything more.
+        /// Makes sales with their notifications, and sends notifications without a sale.
         private func live() throws {
             for number in 1...5 {
                 let sale = Sale("\(number)", "level2", .nonConsumable, at: Payload.signedAt)

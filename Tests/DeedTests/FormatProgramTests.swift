@@ -9,8 +9,8 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Plays a newer program with a database whose number and events are one ahead, and an older
-    /// program with a number that is one behind.
+    /// Tests a newer program's database, whose format number and events are one ahead, and an older
+    /// program, whose format number is one behind.
     @Suite("Programs and the log's format", .timeLimit(.minutes(20)))
     struct Formats {
         private let database: ScratchDatabase
@@ -32,7 +32,7 @@ extension ProgramTests {
                 """)
         }
 
-        /// Replaces a customer's events with events that this program does not know.
+        /// Replaces a customer's events with events from a newer release.
         private func renew(_ customer: String) throws {
             try database.run(
                 """
@@ -90,7 +90,7 @@ extension ProgramTests {
             let took = monotonicMilliseconds() - raisedAt
             #expect(took < 1000, "it took \(took) ms: \(reasons)")
             #expect(try client.get("\(service.url)/readyz?for=reads").status == 503)
-            // The service continues with what it can read, and refuses the rest instead of guessing.
+            // The service still answers what it can read, and refuses the rest instead of guessing.
             #expect(try read("known").status == 200)
             let unread = try read("late")
             #expect(unread.status == 500, "\(unread.text)")
@@ -104,7 +104,7 @@ extension ProgramTests {
             #expect(service.process.wait(milliseconds: 0) == nil)
         }
 
-        /// Expects every command to fail and to say why.
+        /// Expects every command to fail and to give the reason.
         private func expectCommands(named code: String) throws {
             for command in [
                 ["serve", "--listen", "127.0.0.1:0"],
@@ -136,7 +136,7 @@ extension ProgramTests {
             #expect(try deed.run("migrate").code == 0)
             #expect(try database.number("select number from deed.format") == 1)
             try grant("u2")
-            // An older program still runs somewhere.
+            // Acts as if an older program were still running.
             try database.run(
                 """
                 insert into deed.instances (instance, started_at, seen_at, says)
@@ -178,7 +178,7 @@ extension ProgramTests {
                 ConnectionSettings(url: own.databaseURL, role: nil))
             try connection.run(Script(embedded: Array(lowering.utf8)))
             _ = consume connection
-            // A command beside it does not write.
+            // A command that runs meanwhile does not write to the format's row.
             #expect(try own.run("project", "list").code == 0)
             #expect(try number() == 1)
             service.process.signal(SIGTERM)

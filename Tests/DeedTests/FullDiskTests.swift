@@ -32,7 +32,7 @@ extension ProgramTests {
             func read() throws -> (status: Int, text: String) {
                 try client.send("GET", "\(service.url)/v1/customers/u0/entitlements")
             }
-            // PostgreSQL may need the disk to begin a session, so the readers have their sessions before.
+            // PostgreSQL may need disk space to start a session, so the readers already have their sessions.
             #expect(try read().status == 200)
 
             try disk.fill()
@@ -47,7 +47,7 @@ extension ProgramTests {
             let reasons = try readiness()
             #expect(reasons.status == 503)
             #expect(reasons.text.contains("database's disk is full"))
-            // A refusal writes nothing, so it says nothing about the disk.
+            // A refusal writes nothing, so it does not depend on the disk.
             let unfounded = try client.send(
                 "DELETE", "\(service.url)/v1/customers/u0/grants/g_none",
                 body: #"{"reason":"r"}"#, idempotencyKey: "r")

@@ -186,7 +186,8 @@ extension ProgramTests {
             for secret in [heart, email, "ya29.", "eyJhbGciOiJSUzI1NiI"] {
                 #expect(!seen.contains(secret), "\(secret.prefix(8))…")
             }
-            // The token is half a secret. It is only in the log of events, because the store needs it for a question.
+            // The token is sensitive. It may occur in events, because Deed needs it to ask Google,
+            // but never in the log output.
             #expect(!service.log.contains(token))
         }
 
@@ -203,7 +204,7 @@ extension ProgramTests {
                         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
                 return client
             }
-            // Deed already has an access token when the store falls silent.
+            // Deed gets its access token before the store falls silent.
             #expect(try call(0).reply()?.status == 200)
             store.signal(SIGSTOP)
             defer { store.signal(SIGCONT) }
@@ -215,7 +216,7 @@ extension ProgramTests {
             #expect(during.threads - before.threads < 20)
             #expect(during.memory - before.memory < 50_000, "KiB")
             for client in waiting { #expect(client.reply()?.status == 202) }
-            // One after another, the calls would take 40 minutes.
+            // If the calls ran one after another, they would take 40 minutes.
             #expect(monotonicMilliseconds() - started < 60_000)
             let kept = try run("status", "--json").json["intake"]?["waiting"]?.integer
             #expect(kept == 500)

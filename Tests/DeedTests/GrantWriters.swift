@@ -1,6 +1,6 @@
 import JSON
 
-/// An acknowledged grant and its recorded cause.
+/// A grant that the service has acknowledged, and its recorded cause.
 struct AnsweredGrant: Sendable {
     let cause: String
     let customer: String

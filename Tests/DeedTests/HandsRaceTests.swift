@@ -72,8 +72,8 @@ extension ProgramTests {
             }
             #expect(spent == done.reduce(0) { $0 + ($1.spent ?? 0) })
             #expect(total == nets.values.reduce(0, +) - spent)
-            // A request bound to a version comes directly after it, so no other request can. Events
-            // of the clock were due before.
+            // A request for a certain version must be the next event after that version. Only due
+            // events of the clock may come first.
             for deed in done {
                 for (customer, version) in deed.seen {
                     let next = streams[customer]?.dropFirst(Int(version)).first {
@@ -100,19 +100,19 @@ extension ProgramTests {
     }
 }
 
-/// A request that was answered as done.
+/// A request that succeeded.
 private struct HandsDeed: Sendable {
     let kind: String
     let key: String
     /// The customer named by the request's call.
     let customer: String
-    /// The versions to which the request was bound.
+    /// The version of each customer that the request required.
     var seen: [String: Int64] = [:]
     var spent: Int64?
     var submitted: String?
 }
 
-/// Acts at random like support and back ends, on customers shared with other clients.
+/// Acts at random like support and back ends. Other clients act on the same customers.
 private final class HandsClient: RandomClient {
     private struct State {
         var random: SeededGenerator
@@ -128,7 +128,7 @@ private final class HandsClient: RandomClient {
     private let customers: Int
     private let services: ServicePair
     private let state: Mutex<State>
-    /// The finished requests, reported while the client runs.
+    /// The finished requests. Other threads read them while the client runs.
     private let count = Mutex<[HandsDeed]>([])
 
     init(
@@ -157,7 +157,7 @@ private final class HandsClient: RandomClient {
 
     private func step(_ state: inout State, _ client: inout APIClient) throws {
         state.number += 1
-        // All clients want some of the same customers at once.
+        // Half of the time, all clients choose among the same five customers.
         let crowd = Bool.random(using: &state.random) ? customers : 5
         let customer = "c\(Int.random(in: 0..<crowd, using: &state.random))"
         let path = "/v1/customers/\(customer)"
@@ -171,7 +171,7 @@ private final class HandsClient: RandomClient {
         case 3..<5:
             guard let grant = state.grants.randomElement(using: &state.random) else { return }
             let path = "/v1/customers/\(grant.customer)/grants/\(grant.id)"
-            // Each change has a different end from the previous one.
+            // Each change sets a new end.
             let body = #"{"for":"P\#(300 + state.number)D","reason":"r"}"#
             _ = try bound(&state, &client, "change", "PATCH", path, body)
         case 5..<8:
@@ -201,7 +201,7 @@ private final class HandsClient: RandomClient {
         count.withLock { $0.append(deed) }
     }
 
-    /// Moves, blocks or unblocks something that this client sold, at its current holder.
+    /// Moves, blocks or unblocks one of this client's sales, whoever holds it now.
     private func purchase(
         _ state: inout State, _ client: inout APIClient, to customer: String
     ) throws {
@@ -225,7 +225,7 @@ private final class HandsClient: RandomClient {
 
     private var because: String { #"{"reason":"r"}"# }
 
-    /// Previews a request, and makes it only if the customers are still the same.
+    /// Previews a request, and makes it only if the customers have not changed since.
     private func bound(
         _ state: inout State, _ client: inout APIClient, _ kind: String, _ method: String,
         _ path: String, _ body: String
@@ -251,7 +251,7 @@ private final class HandsClient: RandomClient {
         }
         var deed = HandsDeed(
             kind: kind, key: key, customer: sides.first?["customer"]?.string ?? "")
-        // A purchase that is already blocked or unblocked stays that way without an event.
+        // Blocking a blocked purchase, or unblocking an unblocked one, writes no event.
         let mayBeNothing = kind == "block" || kind == "unblock"
         if !mayBeNothing || !isNoChange { deed.seen = seen }
         if kind == "spend" { deed.spent = 1 }
@@ -259,7 +259,7 @@ private final class HandsClient: RandomClient {
         return json
     }
 
-    /// Whether other clients' acts explain the refusal.
+    /// Records the refusal, unless other clients' acts explain it.
     private func refused(_ state: inout State, _ answer: (status: Int, text: String)) -> JSON? {
         let code = (try? JSON.read(answer.text))?["code"]?.string ?? ""
         let expected = [
@@ -271,7 +271,7 @@ private final class HandsClient: RandomClient {
         return nil
     }
 
-    /// The answer of either service, requested under the same key until one arrives.
+    /// Returns the answer of either service. Repeats the call under the same key until there is one.
     private func send(
         _ state: inout State, _ client: inout APIClient, _ method: String, _ path: String,
         _ body: String, _ key: String?

@@ -25,8 +25,7 @@ struct RunningService: Sendable {
     var log: String { (try? String(contentsOfFile: errors, encoding: .utf8)) ?? "" }
 }
 
-/// An installed Deed: the built program over a database, and everything of it that runs. Everything
-/// ends with the test.
+/// An installed Deed: the built program, its database, and everything that it starts. All of it ends with the test.
 final class Installation: Sendable {
     struct Failed: Error, CustomStringConvertible {
         let description: String
@@ -37,7 +36,7 @@ final class Installation: Sendable {
     private let database: ScratchDatabase?
     private let started = Mutex<[ChildProcess]>([])
     private let files = Atomic(0)
-    /// The descriptor limit of its programs, in the shell's words.
+    /// The descriptor limit of its programs, as arguments of the shell's `ulimit`.
     private let descriptors: String
 
     /// Installs Deed over a private PostgreSQL in a separate folder.
@@ -56,7 +55,7 @@ final class Installation: Sendable {
         self.descriptors = descriptors
     }
 
-    /// Installs Deed over the database at that URL, if any.
+    /// Installs Deed over the database at that URL. It may be empty.
     init(url: String) throws {
         folder = try ScratchFolder()
         variables = ["DEED_DATABASE_URL": url, "DEED_DATA_DIR": folder.file("data")]
@@ -100,7 +99,7 @@ final class Installation: Sendable {
         try serve(options, port: port, variables)
     }
 
-    /// Migrates the schema, makes a key, and serves.
+    /// Migrates the schema, creates a key, and starts a service.
     func begin(_ options: String...) throws -> (RunningService, key: String) {
         let migration = try run("migrate")
         if migration.code != 0 { throw Failed(description: migration.errors) }
@@ -144,10 +143,10 @@ final class Installation: Sendable {
         return (process, output, errors)
     }
 
-    /// The limit in a login shell. The tests themselves may have a higher one.
+    /// The usual limit in a login shell. The tests themselves may have a higher one.
     static let loginDescriptors = "-Sn 1024"
 
-    /// `deed` as built next to the tests.
+    /// The program `deed`, as built next to the tests.
     static let program: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return URL(fileURLWithPath: tests ?? "").deletingLastPathComponent()
@@ -168,13 +167,13 @@ extension Installation {
 
     var dataFolder: String { variables["DEED_DATA_DIR"] ?? "" }
 
-    /// Where the tests themselves can query the database.
+    /// The URL with which the tests themselves can query the database.
     var databaseURL: String {
         variables["DEED_DATABASE_URL"]
             ?? "postgresql:///postgres?host=\(dataFolder)/socket&user=deed"
     }
 
-    /// The private PostgreSQL's first process, if it runs.
+    /// The private PostgreSQL's first process; `nil` if it does not run.
     var postmaster: pid_t? {
         let file = "\(dataFolder)/postgres/postmaster.pid"
         guard let text = try? String(contentsOfFile: file, encoding: .utf8),

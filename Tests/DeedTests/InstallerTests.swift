@@ -18,7 +18,7 @@ extension ProgramTests {
             let installed = try folder.run("./install.sh --prefix \(prefix)")
             #expect(installed.code == 0, "\(installed.errors)")
             #expect(try folder.run("cmp bin/deed \(prefix)/bin/deed").code == 0)
-            // The second installation is an upgrade. Everything from before is still remembered.
+            // The second installation is an upgrade. The list of installed files keeps the earlier ones.
             #expect(try folder.run("./install.sh --prefix \(prefix)").code == 0)
             try folder.run("touch \(prefix)/bin/mine")
             let removed = try folder.run("./install.sh --remove --prefix \(prefix)")
@@ -70,7 +70,7 @@ extension ProgramTests {
 
         @Test("A missing system library is named")
         func library() throws {
-            // Digests and signature are right, but the release's program needs another library.
+            // The digests and the signature are right, but the program needs a library that is missing.
             try folder.run(
                 """
                 sed -i 's/libc\\.so\\.6/libz.so.9/g' bin/deed
@@ -90,7 +90,7 @@ extension ProgramTests {
     }
 }
 
-/// A signed and unpacked release, made like `scripts/package` does. Its programs do nothing.
+/// A signed and unpacked release, made in the same way as by `scripts/package`. Its programs do nothing.
 private final class ReleaseFolder: Sendable {
     private let folder: ScratchFolder
     private let root = URL(filePath: #filePath).deletingLastPathComponent()

@@ -36,7 +36,7 @@ extension ProgramTests {
                 services[unlucky].process.signal(SIGKILL)
                 #expect(services[unlucky].process.wait(milliseconds: 5000) == 128 + SIGKILL)
                 kills += try waiting(database) > 0 ? 1 : 0
-                // Moves the rows' times back, which returns the dead process's items to the queue.
+                // Makes the rows look old, so that the dead process's items return to the queue.
                 try database.run(
                     "update deed.intake set next_try_at = 0 where state = 'waiting' and tries > 0")
                 services[unlucky] = try installation.serve("--extra-roots", roots)

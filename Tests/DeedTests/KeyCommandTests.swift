@@ -45,7 +45,7 @@ extension ProgramTests {
                 for (number, service) in services.enumerated() {
                     let asked = machineInstant()
                     guard let status = try? status(secret, at: service) else { return false }
-                    // Calls a second after the end are refused. Calls answered before the end are not.
+                    // Deed refuses calls that begin a second after the key's end. It may still answer earlier calls.
                     if asked >= end.advanced(byMilliseconds: 1000) { #expect(status == 401) }
                     if machineInstant() < end { #expect(status == 200) }
                     last[number] = status
@@ -75,7 +75,7 @@ extension ProgramTests {
             }
             #expect(try listed(id)["replaced_by"]?.string == text(new, "id"))
             #expect(try listed(id)["expires_at"]?.string == text(new, "overlap_until"))
-            // Both keys were used in this hour, or at most in the previous one.
+            // Both keys were used in this hour, or at the end of the previous one.
             let isNoted = eventually(within: 60_000) {
                 (try? listed(id)["last_used_at"]?.string) ?? nil != nil
             }

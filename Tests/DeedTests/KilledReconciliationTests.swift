@@ -17,7 +17,7 @@ extension ProgramTests {
             try ground.connect()
         }
 
-        /// The writes at which a run of that step alone is stopped.
+        /// Where to kill a run that has only this step.
         private static let writes: [(step: ReconcileStep, table: String, condition: String)] = [
             (.boundaries, "deed.events", "new.type = 'access.ended'"),
             (.subscriptions, "deed.events", "new.environment = 'sandbox'"),
@@ -61,7 +61,7 @@ extension ProgramTests {
                 let again = try ground.deed.run(step.command, variables: ground.variables)
                 #expect(again.code == (step == .projections ? 1 : 0), "\(step): \(again.errors)")
                 if step == .projections {
-                    // The result is the same if the database, after the death, still did what it had been sent.
+                    // This also holds if the database still finished some work after the run was killed.
                     let rows = try again.json["steps"]?["projections"]
                     #expect(rows?["found"] == 1 && rows?["mended"] == 1, "\(rows?.text ?? "")")
                 }

@@ -46,7 +46,7 @@ extension ProgramTests {
             var client = try APIClient(key: try deed.makeKey())
             for amount in 1...3 {
                 let victim = try deed.serve()
-                // The first catalog makes the product known. The others change no credit.
+                // The first catalog contains the product. Later catalogs do not change earlier credits.
                 let credits = #"{"gems":\#(amount)}"#
                 let catalog =
                     #"{"products":[{"id":"gems","kind":"consumable","credits":\#(credits)}]}"#

@@ -10,7 +10,7 @@ extension ProgramTests {
     @Suite("Reconciliations killed at a later write", .timeLimit(.minutes(30)))
     final class LaterKills {
         private static let crowd = 5
-        /// How often each step is killed, each time in a separate database.
+        /// How often to kill each step. Each time, the test uses a new database.
         private static let kills = givenCount("DEED_KILLS", or: 3)
 
         private let database: ScratchDatabase
@@ -25,12 +25,12 @@ extension ProgramTests {
 
         /// The result of a run.
         private struct End: Equatable {
-            /// All customers' events, without anything that differs between calls to the store.
+            /// All customers' events, without the parts that differ from one store call to another.
             let events: String
             let proven: Int64
             let noted: Int64
             let unfinished: Int64
-            /// How much drift the runs reported. A kill must not hide it.
+            /// How much drift the runs reported. Killing a run must not hide any.
             let drift: Int64
         }
 
@@ -40,7 +40,7 @@ extension ProgramTests {
             for step in ReconcileStep.allCases {
                 let (writes, wanted) = try wholeRun(of: step)
                 #expect(wanted.events.contains("grant.given"))
-                // A run's own records take at least five writes.
+                // A run writes at least five rows about itself.
                 try #require(writes > 5, "\(step)")
                 for _ in 0..<LaterKills.kills {
                     let place = Int64.random(in: 2...writes, using: &random)
@@ -64,7 +64,7 @@ extension ProgramTests {
             return copy
         }
 
-        /// The number of rows that a run of the step writes, and its result.
+        /// Returns the number of rows that a complete run of the step writes, and the result of that run.
         private func wholeRun(of step: ReconcileStep) throws -> (writes: Int64, end: End) {
             let copy = try copy(for: step)
             let deed = try Installation(copy)
@@ -75,7 +75,7 @@ extension ProgramTests {
             return (writes, try end(copy, deed))
         }
 
-        /// Counts the written rows, including rows that are rolled back, and stops at one of them.
+        /// Counts all written rows, even those that are rolled back, and stops a run at one of them.
         private func countWrites(in copy: ScratchDatabase, stoppingAt place: Int64) throws {
             try copy.run(
                 """
@@ -103,8 +103,7 @@ extension ProgramTests {
                 """)
         }
 
-        /// Kills a run while it writes that row. Everything that it has sent is committed, or
-        /// rolled back with the session.
+        /// Kills a run while it writes that row. What it has sent is then either committed or rolled back.
         private func kill(
             _ step: ReconcileStep, at place: Int64, of copy: ScratchDatabase, isCommitted: Bool,
             _ deed: Installation, _ what: String

@@ -83,7 +83,7 @@ extension ProgramTests {
                     service.log.contains("disappeared while it was in use")
                 })
             #expect(access(folder, F_OK) != 0)
-            // Like a folder with a mounted disk.
+            // A folder with a mounted disk already exists.
             #expect(mkdir(folder, 0o700) == 0)
             #expect(try installation.run("key", "list").code == 1)
             #expect(
@@ -112,7 +112,7 @@ extension ProgramTests {
         @Test("A second service on one data folder is told about the first; commands still work")
         func second() throws {
             let installation = try Installation()
-            // Without a server, the command starts the database and stops it again.
+            // If no server runs, the command starts the database and stops it again.
             #expect(try installation.run("project", "create", "default").code == 0)
             #expect(installation.postmaster == nil)
             let service = try installation.serve()
@@ -142,7 +142,7 @@ extension ProgramTests {
                     + "\r\n\r\n\(Life.grant)")
             let recorded = "select count(*) from deed.events where cause = 'key:lost'"
             #expect(try eventually(within: 5000) { try database.number(recorded) == 1 })
-            // The answer is never read.
+            // The client never reads the answer.
             service.process.signal(SIGKILL)
             _ = service.process.wait(milliseconds: 5000)
 
@@ -247,7 +247,7 @@ extension ProgramTests {
     }
 }
 
-/// Keeps everyone else from writing to the log.
+/// Prevents all other sessions from writing to the log.
 private final class Hold: Sendable {
     private let state = Monitor((isHeld: false, isOver: false))
     private let url: String

@@ -36,7 +36,7 @@ extension ProgramTests {
             let (production, staging) = (try Place("in role deed_service"), try Place(""))
             let stranger = try TestLogin(at: staging.database.url)
             let analyst = try TestLogin(analystOf: production.database)
-            // As before: each login of the cluster with the role serves each database.
+            // As in earlier releases, each login with the role can serve each database of the server.
             try staging.close()
             try production.close()
             #expect(try production.run("project", "create", "default").code == 0)
@@ -48,12 +48,12 @@ extension ProgramTests {
                 #expect(
                     refused.errors.contains("deed migrate --service-login"), "\(refused.errors)")
             }
-            // A login with a grant in the database can still read it.
+            // A login with a grant can still read the database.
             #expect(
                 try queriedNumber(
                     "select count(*) from deed.grants", at: analyst.url(of: production.database))
                     == 0)
-            // Only one login serves. Another one replaces it.
+            // Only one login may serve. A new one replaces it.
             let next = try TestLogin(at: staging.database.url)
             try production.close(to: next)
             #expect(try production.run("project", "list", login: next).code == 0)
@@ -130,7 +130,7 @@ extension ProgramTests {
     }
 }
 
-/// Deed over a database, served by a login that does not own it.
+/// Deed over a database whose owner is a different login.
 private struct Place {
     let database: ScratchDatabase
     let login: TestLogin
@@ -142,7 +142,7 @@ private struct Place {
         login = try TestLogin(attributes, at: database.url)
     }
 
-    /// Closes the database as the page says, with the owner's login.
+    /// Follows the page to close the database to other logins, as the owner.
     func close(to other: TestLogin? = nil) throws {
         let closed = try installation.run(
             "migrate", "--service-login", (other ?? login).name)

@@ -15,7 +15,7 @@ extension ProgramTests {
             return printed.output
         }
 
-        /// The names of all commands in `deed --help`.
+        /// Returns the names of all commands in `deed --help`.
         private func commands() throws -> [String] {
             try text("--help").split(separator: "\n").filter { $0.hasPrefix("  deed ") }.map {
                 $0.dropFirst(7).split(separator: "   ")[0].trimmingCharacters(in: .whitespaces)

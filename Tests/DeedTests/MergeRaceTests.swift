@@ -74,7 +74,7 @@ extension ProgramTests {
             }
         }
 
-        /// Expects that only erasures have content in an erased stream, and that nothing is left of
+        /// Expects an erased stream to contain only erasures with content, and no trace of
         /// customers merged into an erased one.
         private func expectForgotten(_ database: ScratchDatabase) throws {
             let later = """
@@ -191,13 +191,13 @@ extension ProgramTests {
     }
 }
 
-/// A request that was answered as done.
+/// A request that succeeded.
 private struct MergeDeed: Sendable {
     let kind: String
     var sold: String?
 }
 
-/// Acts at random like customers, back ends and support, and merges and unmerges customers.
+/// Acts at random like customers, back ends and support, and also merges and unmerges customers.
 private final class MergingClient: RandomClient {
     private static let explained: Set<String> = [
         "customer_merged", "customer_unknown", "merge_into_merged", "merge_circle", "not_merged",
@@ -281,7 +281,7 @@ private final class MergingClient: RandomClient {
         if answer != nil { state.withLock { $0.done.append(MergeDeed(kind: kind)) } }
     }
 
-    /// Submits something new, or something sold before. Some of it has a token.
+    /// Submits a new sale or an earlier one, sometimes with a token.
     private func submit(_ name: String, for customer: String, _ client: inout APIClient) throws {
         let isCoins = draw(0..<2) == 0
         let token = draw(0..<2) == 0 ? state.withLock { $0.tokens.last } : nil
@@ -351,7 +351,7 @@ private final class MergingClient: RandomClient {
         if done != nil, old == nil { state.withLock { $0.tokens.append(token) } }
     }
 
-    /// The answer, unless other clients' acts explain a refusal.
+    /// Returns the answer, or `nil` if other clients' acts explain a refusal.
     private func call(
         _ client: inout APIClient, _ path: String, _ body: String, _ key: String?,
         method: String = "POST"

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A command with a mistake, for people who act on customers.
+/// A mistyped command for support work.
 private struct Mistake: Sendable {
     let words: [String]
-    /// The exit code: 2 for wrong usage, 1 for what Deed refuses.
+    /// The exit code: 2 for wrong usage, 1 for a refusal by Deed.
     let code: Int32
-    /// The words that the error must contain.
+    /// The text that the error must contain.
     let named: String
 
     init(_ words: String, _ code: Int32, _ named: String) {
         self.words = words.split(separator: " ").map {
-            // A word in a table has no blanks.
+            // The table separates words by spaces, so it needs a substitute for a space in a word.
             String($0).replacing("_BLANK_", with: " ")
         }
         self.code = code

@@ -33,7 +33,8 @@ extension PracticeGround {
             ])
     }
 
-    /// Leaves work for each step of a reconciliation, for `crowd` customers each, without a service that would do it.
+    /// Creates work for each step of a reconciliation, for `crowd` customers each. No service is
+    /// running that would do it.
     func leaveWork(in database: ScratchDatabase, of crowd: Int = 1) throws {
         for number in 0..<crowd { try buy("heard-\(number)", 2 * number) }
         try tell("PUT", "/practice/trouble", ["drop": 1, "seed": 1])
@@ -55,7 +56,7 @@ extension PracticeGround {
 }
 
 extension ScratchDatabase {
-    /// Alters rows behind Deed's back. Each step that writes those customers would repair them.
+    /// Alters rows without Deed. The steps repair a customer's rows when they write that customer.
     func spoilRows() throws {
         try run(
             """
@@ -65,7 +66,7 @@ extension ScratchDatabase {
 }
 
 extension ReconcileStep {
-    /// A command for this step only.
+    /// The command that runs only this step.
     var command: [String] {
         ["reconcile", "--only", rawValue, "--json"]
             + (self == .projections ? ["--full", "--repair"] : [])
@@ -85,27 +86,27 @@ struct Stop: ~Copyable {
         self.holder = holder
     }
 
-    /// The locks in this database. Other tests have locks in other databases of the server.
+    /// The locks in this database. Other tests use the same lock in other databases.
     private static let locks = """
         from pg_locks where locktype = 'advisory' and objid = \(key)
         and database = (select oid from pg_database where datname = current_database())
         """
 
-    /// Whether a run has reached the lock.
+    /// Returns whether a run has reached the lock.
     func isReached() throws -> Bool {
         try eventually(within: 60_000) {
             try database.number("select count(*) \(Stop.locks) and not granted") > 0
         }
     }
 
-    /// Ends the session that waits at the lock. Its uncommitted work is rolled back.
+    /// Ends the session that waits for the lock. Its uncommitted work is rolled back.
     func endSession() throws {
         try database.run(
             "do $$ begin perform pg_terminate_backend(pid) \(Stop.locks) and not granted; end $$")
     }
 
-    /// Lets the waiting session continue, and returns when it is done. The database notices its
-    /// client's death only after it has done what it was sent.
+    /// Lets the waiting session continue, and returns when it is done. PostgreSQL finishes the work
+    /// that it has received before it notices that the client has died.
     mutating func free() throws {
         try holder.run([Statement("select pg_advisory_unlock(77)")()]) { _, _ in
         }

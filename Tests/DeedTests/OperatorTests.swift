@@ -7,7 +7,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Tests first steps over which operators have tripped.
+    /// Tests the first steps that have caused trouble for operators.
     @Suite("An operator's first steps", .timeLimit(.minutes(20)))
     struct Operator {
         @Test(

@@ -35,7 +35,7 @@ final class PostgresPair: Sendable {
         }
     }
 
-    /// The URL of both servers. A client gets the one that accepts writes.
+    /// The URL of both servers, of which a client uses the one that accepts writes.
     var url: String {
         "postgresql:///deed?host=\(socket(.primary)),\(socket(.standby))&user=deed"
     }
@@ -58,14 +58,14 @@ final class PostgresPair: Sendable {
         try run("pg_ctl -D '\(data(server))' -m immediate stop")
     }
 
-    /// Sends a signal to all of the server's processes.
+    /// Sends a signal to all processes of the server.
     func signal(_ server: Server, _ name: String) throws {
         let first = "first=$(head -n 1 '\(data(server))/postmaster.pid')"
         let script = "\(first) && kill -\(name) $first $(ps -o pid= --ppid $first)"
         try PostgresPair.shell(script, in: folder)
     }
 
-    /// Makes commits return only once the standby has them.
+    /// Makes each commit wait for the standby.
     func makeSynchronous() throws {
         for change in [
             "alter system set synchronous_standby_names = '*'", "select pg_reload_conf()",

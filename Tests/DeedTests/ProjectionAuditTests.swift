@@ -7,7 +7,7 @@ import Service
 import TestSupport
 import Testing
 
-/// A change to projected rows, and what an audit must name.
+/// A change to the projected rows, and the text that an audit must contain.
 private struct RowTampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let table: String
@@ -27,7 +27,7 @@ private struct RowTampering: Sendable, CustomTestStringConvertible {
 extension ProgramTests {
     @Suite("deed audit --projections")
     final class ProjectionAuditTests: SandboxShop {
-        /// A customer with something in every table.
+        /// Creates a customer with rows in every table.
         override init() throws {
             try super.init()
             let admin = try service.key(.admin)
@@ -169,7 +169,7 @@ extension ProgramTests {
                     "catalog_version"),
             ])
         fileprivate func tampered(_ tampering: RowTampering) throws {
-            // The catalog is applied everywhere, so rows of an older one are no longer on their way.
+            // Marks the catalog as applied, so that no row may still follow an older catalog.
             try database.run("update deed.projects set projected_version = catalog_version")
             try database.run(tampering.statement)
             let (code, projections) = try audit()
@@ -269,10 +269,10 @@ extension ProgramTests {
             try service.keys.reload()
             let headers = [("Authorization", "Bearer \(text)")]
             #expect(service.send("GET", "/v1/settings", headers: headers).status == 401)
-            // A revoked key does not work either after someone restored its row by hand.
+            // A revoked key stays useless even if someone restores its row by hand.
             let key = try service.key(.reader)
             #expect(service.send("GET", "/v1/products", key: key).status == 200)
-            // The row is restored before anything has looked.
+            // The row is restored before the service looks at it.
             let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)
             _ = try service.ledger.perform(
                 service.useCases.projects.revokingKey(key.key, of: ProjectID("default"), by: sender)

@@ -100,8 +100,8 @@ extension ProgramTests {
         func pipelining() throws {
             let request =
                 "GET \(Reads.path) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n\r\n"
-            // Not compared with the document, because comparing a thousand answers takes longer
-            // than the server waits for a client that reads none.
+            // Does not compare these answers with the document. Comparing a thousand of them takes
+            // longer than the server waits for a client that does not read.
             let silent = try RawClient(
                 undocumented: services[0].port, milliseconds: 20_000)
             #expect(silent.send(String(repeating: request, count: 1000)))
@@ -122,7 +122,7 @@ extension ProgramTests {
 
         @Test("Clients that request large answers and do not read them delay no one")
         func slowReaders() throws {
-            // More clients than workers.
+            // There are more clients than workers.
             let count = 80
             let names = (0..<1000).map { "\"c\($0)\"" }.joined(separator: ",")
             let body = "{\"customers\":[\(names)]}"
@@ -130,8 +130,7 @@ extension ProgramTests {
                 "POST /v1/entitlements/query HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)"
                 + "\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
             var client = try APIClient(key: key)
-            // Memory has the answers now, so all of them are given long before the first client
-            // that does not read is cut off.
+            // With the answers in memory, the server makes all of them long before it cuts off the first client.
             let query = "\(services[1].url)/v1/entitlements/query"
             #expect(try client.send("POST", query, body: body).status == 200)
             let silent = try (0..<count).map { _ in
@@ -139,7 +138,7 @@ extension ProgramTests {
                     port: services[1].port, milliseconds: 20_000, isNarrow: true)
             }
             for client in silent { #expect(client.send(request)) }
-            // Every answer is complete and stays unread in its connection.
+            // Every answer is complete, and waits in its connection to be read.
             #expect(
                 try eventually(within: 25_000) {
                     let metrics = try client.metrics(of: services[1])
@@ -150,7 +149,7 @@ extension ProgramTests {
             for _ in 0..<100 {
                 let start = monotonicMilliseconds()
                 #expect(try client.send("GET", services[1].url + Reads.path).status == 200)
-                // A client that had to wait for the others would wait until they are cut off.
+                // A client that had to wait for the slow ones would wait until they are cut off.
                 #expect(monotonicMilliseconds() - start < 5000)
             }
             #expect(
@@ -167,10 +166,10 @@ private final class GrantCourse: Sendable {
     struct Reading: Sendable {
         let customer: String
         let text: String
-        /// The sequence that the answer must not be older than.
+        /// The lowest sequence that the answer may reflect.
         let least: Int64
 
-        /// What is wrong with the answer according to the customer's events; `nil` if nothing is.
+        /// Returns what is wrong with the answer according to the customer's events, or `nil` if nothing is.
         func complaint(_ events: [JSON]) -> String? {
             guard let json = try? JSON.read(text), let position = sequence(of: json),
                 let entitlements = json["entitlements"]?.object

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Runs `README.md` as a newcomer pastes it, next to a clone's files after its first command.
+    /// Runs `README.md` as a newcomer would paste it, next to a clone's files after its first command.
     @Suite("The README", .timeLimit(.minutes(20)))
     struct Readme {
         private static let root = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../..").standardizedFileURL
 
         private let page: String
-        /// The texts between fences, with their languages.
+        /// The page's code blocks, with their languages.
         private let blocks: [(language: Substring, text: Substring)]
 
         init() throws {
@@ -40,7 +40,7 @@ extension ProgramTests {
             let commands = blocks.filter { $0.language == "sh" }.map(\.text)
             try #require(commands.count == 3)
             #expect(commands[0].contains("scripts/run "))
-            // Root would use the machine's folder, so this uses the page's line for an ordinary user.
+            // Acts as an ordinary user, because root would use the machine's data folder.
             let script = """
                 id() { echo 1000; }
                 cd \(clone)
@@ -56,7 +56,7 @@ extension ProgramTests {
             #expect(shell.code == 0, "\(shell.errors) \(log)")
             #expect(shell.output.contains("The grant "), "\(shell.output) \(log)")
             let answer = try #require(shell.output.split(separator: "\n").last)
-            // The answer that the page shows, without anything that changes between runs.
+            // The answer on the page, of which only the names of members are compared.
             let shown = try #require(blocks.first { $0.language == "json" }).text
             let names = shown.matches(of: /"([a-z_]+)":/).map { String($0.0) }
             #expect(names.count > 10)

@@ -108,7 +108,7 @@ extension ProgramTests {
             #expect(first.code == 0)
             let walked = counts(first.json, "chain")[0] ?? 0
             #expect(walked >= 2)
-            // The second run also verifies what the first one recorded about itself.
+            // The second run also verifies the events of the first one.
             let second = try reconcile("--only", "chain")
             #expect((counts(second.json, "chain")[0] ?? 9) <= 3)
         }

@@ -61,7 +61,7 @@ extension ProgramTests {
             let key = try deed.makeKey()
             let service = try deed.serve()
             var client = try APIClient(key: key)
-            // A reconciliation waits for this lock.
+            // The reconciliation has to wait for this lock.
             var hold = try Connection.open(database.settings())
             try hold.run([
                 Statement("begin")(),
@@ -126,7 +126,7 @@ extension ProgramTests {
                 #expect(all.allSatisfy { $0["finished_at"]?.isNull == false })
                 return all.count
             }
-            // One run makes up for the missed nights.
+            // A single run makes up for all missed nights.
             #expect(try runs(at: "2030-01-01T04:00:00Z") == 1)
             #expect(try runs(at: "2030-01-02T02:59:59Z") == 1)
             #expect(try runs(at: "2030-01-02T03:00:00Z") == 2)

@@ -9,7 +9,7 @@ extension ProgramTests {
         "A service that root starts", .enabled(if: getuid() == 0, "only root can start one so"),
         .timeLimit(.minutes(20)))
     struct RootsService {
-        /// The system's report about a process under this name.
+        /// Returns the values of this field in the system's report about a process.
         private func status(_ process: pid_t, _ name: String) throws -> [String] {
             let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
             let line = try #require(
@@ -47,7 +47,7 @@ extension ProgramTests {
             // A thread or process may end during the check.
             let owners = tasks.compactMap { pid_t($0) }.compactMap { try? status($0, "Uid") }
             #expect(owners.count > 5 && Set(owners) == [own], "\(owners)")
-            // Another process of the same user cannot see its memory, and no dump contains it.
+            // Other processes of the same user cannot read this process's memory, and core dumps are disabled.
             #expect(owner(of: "/proc/\(id)/mem") == 0)
             let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)
             #expect(limits.contains(#/Max core file size +0 +0 /#))
@@ -114,7 +114,7 @@ extension ProgramTests {
         func folder() throws {
             let installation = try Installation()
             let data = installation.dataFolder
-            // The first command creates the folder, and everything in it belongs to the service.
+            // The first command creates the folder. The service's user owns everything in it.
             #expect(try installation.run("project", "create", "default").code == 0)
             let service = try installation.serve()
             #expect(try installation.run("key", "create", "--role", "reader").code == 0)
@@ -130,7 +130,7 @@ extension ProgramTests {
             service.process.signal(SIGTERM)
             #expect(service.process.wait(milliseconds: 30_000) == 0)
             #expect(try installation.run("project", "list").output.contains("default"))
-            // The service can open what root's command sealed.
+            // The service can open data that root's command sealed.
             let again = try installation.serve()
             #expect(!again.log.contains("locked"), "\(again.log)")
         }

@@ -51,7 +51,7 @@ extension ProgramTests {
             return folder.file(try #require(names.count == 1 ? names.first : nil, "\(names)"))
         }
 
-        /// Expects each app's key to open. Its store, which does not exist, is then asked.
+        /// Expects each app's key to open, so that Deed asks the store, which does not exist.
         private func expectOpen() throws {
             for app in Rotation.apps {
                 let asked = try run("store", "test", "--bundle-id", app)
@@ -61,7 +61,7 @@ extension ProgramTests {
             }
         }
 
-        /// Expects the next call to finish the rotation, with the key that was made then.
+        /// Expects the next call to finish the rotation with the key that the first call created.
         private func expectFinished() throws {
             let begun = text("\(keyFile).next")
             #expect(begun != nil)
@@ -70,7 +70,7 @@ extension ProgramTests {
             #expect(rotated.code == 0, "\(rotated.errors)")
             #expect(text(keyFile) == begun && text("\(keyFile).next") == nil)
             try expectOpen()
-            // The new key alone opens everything.
+            // The new key alone opens all credentials.
             try FileManager.default.removeItem(atPath: try oldKey())
             try expectOpen()
         }
@@ -100,7 +100,7 @@ extension ProgramTests {
             process.signal(SIGKILL)
             #expect(process.wait(milliseconds: 10_000) == 128 + SIGKILL)
             try holder.run(Script(embedded: Array("rollback".utf8)))
-            // The killed process's last statement was waiting for the lock, and may still run.
+            // The killed process's last statement waited for the lock, and may run now.
             #expect(
                 eventually(within: 10_000) { (try? database.number(waiting)) == 0 })
             #expect(try (Int64(done)...Int64(done) + 1).contains(resealed()))

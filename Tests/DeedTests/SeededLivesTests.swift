@@ -9,14 +9,14 @@ extension ProgramTests {
     final class SeededLives {
         /// The result of one run.
         fileprivate struct Outcome {
-            /// What the program printed about the lives, and the state of its store.
+            /// The program's output about the lives, and the state of its store.
             var printed: [String] = []
             /// What each customer's app submits: statements without their signatures, and receipts.
             var statements: [String] = []
             var signatures: Set<String> = []
             /// The store's state as stored in its folder.
             let state: NSDictionary
-            /// Deed's answers about each customer, without numbers from its log.
+            /// Deed's answers about each customer, without positions in its log.
             var answers: [String] = []
         }
 
@@ -88,14 +88,14 @@ extension ProgramTests {
             return outcome
         }
 
-        /// What happened to the customers. Deliveries are compared as in the state, because the
-        /// store may make the first one before the lives run, or as their first step.
+        /// Returns the customers' steps. Leaves out deliveries, which are compared with the state,
+        /// because the store may make the first one before the lives run.
         private func steps(of lived: JSON) throws -> String {
             let events = try #require(lived["events"]?.array).compactMap(\.string)
             return events.filter { !$0.contains(": ") }.joined(separator: "\n")
         }
 
-        /// Registers the customers' tokens with Deed at the instant when the lives begin. Returns the customers.
+        /// Registers the customers' tokens with Deed when the lives begin. Returns the customers.
         private func tell(
             _ ground: PracticeGround, _ client: inout APIClient
         ) throws -> [String] {
@@ -115,7 +115,7 @@ extension ProgramTests {
             }
         }
 
-        /// The text without Deed's port, which differs each time.
+        /// Returns the text without Deed's port, which differs in each run.
         private func masked(_ text: String, of ground: PracticeGround) -> String {
             text.replacing(":\(ground.service.port)", with: "")
         }
@@ -161,7 +161,7 @@ extension ProgramTests.SeededLives.Outcome {
             statements.append(String(text[..<end]))
             signatures.insert(String(text[end...]))
         }
-        // A receipt's RSA signature is the same for the same content.
+        // Receipts with the same content have the same RSA signature.
         statements.append(given["receipt"]?.string ?? "")
     }
 }

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 import Threading
 
-/// Acts at random until it is stopped.
+/// A client that acts at random until it is stopped.
 protocol RandomClient: Sendable {
-    /// Results that no other client's acts explain.
+    /// Results that other clients' acts do not explain.
     var findings: [String] { get }
     func run(key: String, until isOver: () -> Bool)
 }
 
-/// Two services over one database. One of them is killed again and again.
+/// Two services over one database. The test kills one of them repeatedly.
 final class ServicePair: Sendable {
     let steady: RunningService
     private let mortal: Mutex<RunningService>
@@ -34,7 +34,7 @@ final class ServicePair: Sendable {
         mortal.withLock { $0 = new }
     }
 
-    /// The answer of either service, requested under the same key until one arrives.
+    /// Returns the answer of either service. Repeats the call under the same key until there is one.
     func send(
         _ client: inout APIClient, first: Int, _ method: String, _ path: String,
         _ body: String = "", key: String? = nil, after position: String? = nil
@@ -50,7 +50,7 @@ final class ServicePair: Sendable {
         return nil
     }
 
-    /// Lets all clients act. Kills a service this many times, each time after this many more acts.
+    /// Lets all clients act. Kills a service `kills` times, each time after `step` more acts.
     func serve(
         _ clients: [some RandomClient], key: String, killing kills: Int, each step: Int,
         done: () -> Int
@@ -76,7 +76,7 @@ final class ServicePair: Sendable {
 }
 
 extension Installation {
-    /// Two services that sell, and trust what the tests' stores sign.
+    /// Returns two services with an app and a catalog, which trust the tests' stores.
     func pairThatSells(
         in folder: EvidenceFolder, _ options: [String] = []
     ) throws -> ServicePair {

@@ -5,7 +5,7 @@ import Outbound
 import TestSupport
 import Threading
 
-/// A program that serves until the test ends, and prints its address first.
+/// A program that prints its address and then serves until the test ends.
 final class ServingProgram: Sendable {
     let url: String
     private let process: ChildProcess
@@ -41,7 +41,7 @@ final class ServingProgram: Sendable {
         _ = process.wait(milliseconds: 5000)
     }
 
-    /// Sends a signal. After SIGSTOP, the program's connections stay open and get no answer.
+    /// Sends a signal. After SIGSTOP, connections stay open but get no answers.
     func signal(_ number: Int32) { process.signal(number) }
 
     /// Makes a request, and returns the answer.
@@ -58,7 +58,7 @@ final class ServingProgram: Sendable {
     }
 }
 
-/// Deed with a test clock, and a practice store that moves the clock, each in its own process.
+/// Deed with a test clock, and a practice store that moves it, each in its own process.
 final class PracticeGround: Sendable {
     let deed: Installation
     let service: RunningService
@@ -68,8 +68,8 @@ final class PracticeGround: Sendable {
     /// The practice store's folder.
     let data: String
 
-    /// `options` are further options for the practice store, and `serving` for Deed. If another
-    /// ground is given, the store signs with its store's keys.
+    /// `options` go to the practice store, and `serving` to Deed. With another ground, the store
+    /// signs with that ground's keys.
     init(
         _ database: ScratchDatabase, _ options: [String] = [], keysOf other: PracticeGround? = nil,
         serving: [String] = []
@@ -105,7 +105,7 @@ final class PracticeGround: Sendable {
             ] + options, ["DEED_PRACTICE_SERVICE_KEY": adminKey], in: folder)
     }
 
-    /// The output of a `deed-practice` command about that store.
+    /// Returns the output of a `deed-practice` command about this store.
     func practise(_ words: String...) throws -> Finished {
         let (output, errors) = (folder.file("practised.out"), folder.file("practised.err"))
         let process = try ChildProcess(
@@ -119,7 +119,7 @@ final class PracticeGround: Sendable {
             errors: try String(contentsOfFile: errors, encoding: .utf8))
     }
 
-    /// A back end from the examples in front of this Deed.
+    /// Starts one of the examples' back ends with this Deed.
     func backEnd(_ program: String, _ file: String) throws -> ServingProgram {
         let made = try deed.run(
             "key", "create", "--role", "backend", "--json", variables: ["DEED_TEST_CLOCK": "1"])
@@ -152,7 +152,7 @@ final class PracticeGround: Sendable {
         guard set.code == 0 else { throw Installation.Failed(description: set.errors) }
     }
 
-    /// A file of `docs/examples/backend`.
+    /// Returns a file of `docs/examples/backend`.
     static func example(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("docs/examples/backend/\(name)")
@@ -173,6 +173,6 @@ extension ServingProgram {
 }
 
 extension Installation {
-    /// `deed-practice` as built next to the tests.
+    /// The program `deed-practice`, as built next to the tests.
     static var practice: String { program + "-practice" }
 }

@@ -7,7 +7,7 @@ import Testing
 extension ProgramTests {
     @Suite("Setting up", .serialized, .timeLimit(.minutes(20)))
     struct Setup {
-        /// Expects a private database, keys, and what else most people want.
+        /// Without questions, setup chooses a private database, keys, and other common settings.
         @Test("Without questions it makes everything missing, and the second time nothing")
         func unasked() throws {
             let installation = try Installation()
@@ -112,7 +112,7 @@ extension ProgramTests {
             #expect(set.code == 0, "\(set.errors)")
             #expect(!set.output.contains("cret"), "\(set.output)")
             #expect(set.output.contains("from migration 0 to"))
-            // A shell reads the settings as they were given.
+            // A shell reads the settings unchanged.
             let file = "\(installation.dataFolder)/environment"
             let read = try Shell("set -a; . \(file); printf %s \"$DEED_DATABASE_URL\"", [:])
             #expect(read.output == url)
@@ -141,7 +141,7 @@ extension ProgramTests {
                 #expect(refused.errors.contains("Nothing was changed"))
                 #expect(!FileManager.default.fileExists(atPath: "\(installation.dataFolder)/keys"))
             }
-            // A login without rights in the database learns what to run.
+            // If a login has no rights in the database, setup says which command to run.
             let poor = try installation.run(
                 "setup", "--yes", "--database-url", stranger.url(of: database), "--listen", address)
             #expect(poor.code == 1, "\(poor.errors)")
@@ -149,7 +149,7 @@ extension ProgramTests {
             #expect(poor.errors.contains("Nothing was changed"), "\(poor.errors)")
             #expect(
                 !FileManager.default.fileExists(atPath: "\(installation.dataFolder)/environment"))
-            // Once that is done, the same command succeeds.
+            // After that command, the same setup succeeds.
             #expect(
                 try Installation(database).run("migrate", "--service-login", stranger.name).code
                     == 0)
@@ -164,7 +164,7 @@ extension ProgramTests {
 }
 
 extension Finished {
-    /// Whether each step existed, was done, or is missing.
+    /// The state of each step: whether it already existed, was done, or is missing.
     var states: [String] {
         get throws { (try json["steps"]?.array ?? []).compactMap { $0["state"]?.string } }
     }
@@ -192,7 +192,7 @@ struct Shell {
 }
 
 extension Installation {
-    /// Runs the set-up with these lines of input.
+    /// Runs setup with these lines as input.
     func setup(answering lines: String, _ variables: [String] = []) throws -> Shell {
         let environment = variables.map { "export \($0)\n" }.joined()
         return try Shell(
@@ -201,7 +201,7 @@ extension Installation {
     }
 }
 
-/// The files that set-up itself writes in a data folder, by name.
+/// Returns the files that setup writes in a data folder, by name.
 func contents(of folder: String) throws -> [String: String] {
     var found: [String: String] = [:]
     for name in ["environment", "keys/reader", "keys/backend", "keys/admin"] {

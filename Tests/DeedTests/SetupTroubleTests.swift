@@ -53,7 +53,7 @@ extension ProgramTests {
             let words = ["setup", "--yes", "--json", "--listen", address]
             #expect(try installation.run(words).code == 0)
             let service = try installation.serve()
-            // A service on the configured address is no reason to refuse.
+            // Setup does not refuse just because a service uses the configured address.
             let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
             let (listener, _) = try boundSocket(to: port)
             defer { close(listener) }

@@ -5,7 +5,7 @@ import Testing
 import Threading
 
 extension ProgramTests {
-    /// Tests two instances on two machines. Only one of them has seen what a failover loses.
+    /// Tests two instances on two machines. A failover loses an event that only one of them has seen.
     @Suite("A loss that one instance knows", .serialized, .timeLimit(.minutes(20)))
     struct SharedLoss {
         private let pair: PostgresPair
@@ -43,7 +43,7 @@ extension ProgramTests {
             try pair.start(.standby)
             try pair.promote()
 
-            // The instance that has not seen the loss continues, because it cannot know better.
+            // The instance that has not seen the event continues, because it cannot know about the loss.
             going.process.signal(SIGCONT)
             #expect(try eventually(within: 20_000) { try give("more", at: going) == 201 })
             seeing.process.signal(SIGCONT)
@@ -57,7 +57,7 @@ extension ProgramTests {
             #expect(try eventually(within: 5000) { try give("never", at: going) == 503 })
             #expect(try read(at: going, consistency: "strong").status == 503)
 
-            // Refusals continue without the instance that knows, on a new machine, and for commands there.
+            // Deed keeps refusing after the knowing instance is gone, on a new machine, and for commands there.
             seeing.process.signal(SIGKILL)
             #expect(seeing.process.wait(milliseconds: 5000) != nil)
             let third = try Installation(url: pair.url)
@@ -74,7 +74,7 @@ extension ProgramTests {
             for service in [going, late] {
                 #expect(
                     try eventually(within: 20_000) { try readiness(of: service).status == 200 })
-                // An instance that reports that it is ready accepts writes immediately.
+                // An instance that reports ready accepts writes immediately.
                 #expect(try give("ready-\(service.port)", at: service) == 201)
             }
             #expect(accepting.wait(milliseconds: 60_000) == 0)

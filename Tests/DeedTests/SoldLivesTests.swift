@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Tests Deed and the practice store as processes. The store's notifications are Deed's only news.
+    /// Tests Deed and the practice store as separate processes. Deed learns everything from the
+    /// store's notifications.
     @Suite("Lives in the practice store", .timeLimit(.minutes(20)))
     struct SoldLives {
         private static let lives = givenCount("DEED_LIVES", or: 60)
@@ -48,7 +49,7 @@ extension ProgramTests {
             try compareCoins(ground, &client)
         }
 
-        /// Compares every customer's entitlements. Returns the number of entitlements held.
+        /// Compares every customer's entitlements with the store's records. Returns the number of active ones.
         private func compare(
             _ books: JSON, _ client: inout APIClient, at service: String,
             _ complaints: inout [String]
@@ -70,8 +71,9 @@ extension ProgramTests {
                 let found = Set(members.filter { $0.value["active"]?.bool == true }.map(\.name))
                 held += found.count
                 let wanted = expected[name] ?? []
-                // A period that begins less than a day before another one's end may be its renewal:
-                // the notification of an upgrade does not say so (docs/decisions/subscriptions.md).
+                // A period that begins less than a day before the end of another one may be its
+                // renewal, because the notification of an upgrade does not say so
+                // (docs/decisions/subscriptions.md).
                 let isLastDay = found.subtracting(wanted).allSatisfy { entitlement in
                     let until = answer["entitlements"]?[entitlement]?["until"]?.string
                     return until.flatMap { Instant(text: $0) }.map { $0 <= now.dayLater } ?? false
@@ -86,7 +88,7 @@ extension ProgramTests {
             return held
         }
 
-        /// What a customer may use according to the store's books.
+        /// Returns what a customer may use according to the store's records.
         private func entitlements(of customer: JSON, _ now: Instant) -> Set<String> {
             let unlocked = [
                 "pro.month": ["pro"], "pro.year": ["pro"], "basic.month": ["basic"],
@@ -108,8 +110,8 @@ extension ProgramTests {
             return held
         }
 
-        /// The running sale. A renewal is sold up to a day before it begins. Until it begins, the
-        /// earlier period runs, even for another product.
+        /// Returns the product of the current sale. The store sells a renewal up to a day early.
+        /// Until it begins, the earlier period continues, even for another product.
         private func running(_ purchase: JSON, _ sales: [JSON], _ now: Instant) -> String {
             func instant(_ sale: JSON, _ name: String) -> Instant? {
                 sale[name]?.string.flatMap { Instant(text: $0) }
@@ -152,7 +154,7 @@ extension Instant {
     fileprivate var dayLater: Instant { advanced(byMilliseconds: 86_400_000) }
 }
 
-/// The random steps of one customer in two years.
+/// One customer's random steps in two years.
 private struct RandomSteps {
     let customer: String
     let token: String

@@ -19,7 +19,7 @@ extension ProgramTests {
             #expect(given.status == 200)
             let answers = Mutex<[(status: Int, text: String)]>([])
             inParallel(64) { index in
-                // Each request goes to both services and counts once.
+                // Each request goes to both services, but counts once.
                 for service in [services[index % 2], services[1 - index % 2]] {
                     guard var client = try? APIClient(key: key),
                         let answer = try? client.send(

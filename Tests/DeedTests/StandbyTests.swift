@@ -35,7 +35,7 @@ extension ProgramTests {
         func silent() throws {
             #expect(try grant("first") == 201)
             #expect(try grant("first") == 201)
-            // The standby is connected, so no write is refused without an attempt.
+            // The standby stays connected, so Deed attempts each write before it refuses.
             try pair.signal(.standby, "STOP")
             #expect(try grant("first") == 503)
             try pair.signal(.standby, "CONT")
@@ -47,13 +47,13 @@ extension ProgramTests {
             let ledger = ledger()
             defer { ledger.close() }
             let give = try Command.give("pro", to: .test("u1"), grant: "g1")
-            // The service must not judge these items.
+            // These items are far in the future, so that the service does not judge them.
             let start = Instant(milliseconds: 4_102_444_800_000)
             let reason = try Reason("by hand")
             let act = AdminAct(actor: try Actor("key:k1"), reason: reason, ticket: nil)
             let queued = try #require(try ledger.addIntake(.test(1, at: start), [1]))
             try pair.stop(.standby)
-            // The primary alone commits this, and never acknowledges it.
+            // Only the primary commits these writes, and Deed does not acknowledge them.
             #expect(throws: CommandError.self) { try ledger.append(give) }
             #expect(throws: Fault.self) { try ledger.addIntake(.test(2, at: start), [2]) }
             let settled = try queued.settled(by: act, now: start)
@@ -64,7 +64,8 @@ extension ProgramTests {
             #expect(try queriedNumber(given, at: pair.url(of: .primary)) == 1)
             let kept = "select (count(*) + sum(revision))::bigint from deed.intake"
             #expect(try queriedNumber(kept, at: pair.url(of: .primary)) == 3)
-            // The store and the sender ask again. The primary may be lost right after the answer.
+            // If the store and the sender ask again, Deed still refuses. The primary might be lost
+            // right after an answer.
             #expect(throws: CommandError.self) { try ledger.append(give) }
             let again = try IntakeItem(
                 IntakeID("i_3"), IntakeItem.test(2, at: start).wish, now: start)
@@ -91,7 +92,7 @@ extension ProgramTests {
                 "begin; select * from deed.shards where shard = \(held.shard.number) for update"
             try holder.run(Script(embedded: Array(lock.utf8)))
             ledger.submit(try .give("vip", to: held, grant: "g2")) { _ in }
-            // The command has been set aside.
+            // By now, the committer has put the command aside.
             pause(milliseconds: 500)
             let other = try #require(
                 try (2..<100).map { try Stream.test("u\($0)") }.first { $0.shard != held.shard })
@@ -181,7 +182,8 @@ extension ProgramTests {
                 })
         }
 
-        /// A ledger that looks only when asked, and so finds out itself that the standby is missing.
+        /// Returns a ledger that looks only when asked. It therefore notices the missing standby
+        /// only through its own writes.
         private func ledger(_ name: String = "deed") -> Ledger {
             var connection = ConnectionSettings(
                 url: pair.url(of: .primary), role: LedgerSettings.serviceRole,
@@ -200,7 +202,7 @@ extension ProgramTests {
         func missing() throws {
             #expect(try grant("first") == 201)
             try pair.stop(.standby)
-            // While nothing confirms, a second sender gets the same answer as the first.
+            // As long as no standby confirms commits, a second sender gets the same answer as the first.
             #expect(try grant("second") == 503)
             #expect(try grant("second") == 503)
             #expect(try grant("first") == 503)
@@ -208,7 +210,7 @@ extension ProgramTests {
             #expect(try ready("?for=reads") == 200)
             let reasons = try body("/readyz")
             #expect(reasons.contains("Commits wait for 1 standby, but none is connected"))
-            // Refused immediately, because each attempt would leave a waiting session.
+            // Deed refuses immediately, because each attempt would leave a waiting session.
             let started = monotonicMilliseconds()
             #expect(try grant("third") == 503)
             #expect(monotonicMilliseconds() - started < 2000)

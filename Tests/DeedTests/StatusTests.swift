@@ -39,7 +39,7 @@ extension ProgramTests {
             let scratch = try ScratchFolder()
             let (certificate, key) = try scratch.makeCertificate("one")
             let other = try scratch.makeCertificate("other")
-            // A service that root starts runs as another user, who must be able to read these files again.
+            // If root starts the service, it runs as another user and must still be able to read these files.
             for file in [key, other.key] { chmod(file, 0o644) }
             let deed = try Installation(ScratchDatabase())
             let service = try deed.serve("--tls-certificate", certificate, "--tls-key", key)
@@ -51,7 +51,7 @@ extension ProgramTests {
             #expect(isServed(certificate))
             let first = scratch.file("first.pem")
             try FileManager.default.copyItem(atPath: certificate, toPath: first)
-            // Half of a pair changes nothing.
+            // A new certificate without its key changes nothing.
             try replace(certificate, by: other.certificate)
             #expect(eventually(within: 60_000) { service.log.contains("tls_not_renewed") })
             #expect(isServed(first))
@@ -107,7 +107,7 @@ extension ProgramTests {
             #expect(first["bytes"]?.integer == sizes.reduce(0, +))
             #expect(first["bytes_in_7_days"]?.isNull == true)
             #expect(first["bytes_in_30_days"]?.isNull == true)
-            // The size was measured eight and thirty-one days ago.
+            // Adds measurements of the size from eight and thirty-one days ago.
             try database.run(
                 """
                 insert into deed.last_done

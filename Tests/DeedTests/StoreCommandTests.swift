@@ -17,7 +17,7 @@ extension ProgramTests {
 
         init() throws {
             folder = try ScratchFolder()
-            // Root's commands create files for the owner of their folder, who serves.
+            // If root runs the commands, the folder's owner also owns new files and runs the service.
             if getuid() == 0, let user = ServiceUser.usualOne {
                 chown(folder.path, user.id, user.group)
             }
@@ -74,7 +74,7 @@ extension ProgramTests {
             #expect(kept.code == 0)
             #expect(kept.errors.contains("who listens on that port first gets them"))
             #expect(try set("--store-url", "none").errors == "")
-            // The address works without credentials, which may come later.
+            // The address can be set before the credentials.
             let early = try set("--forget-credentials", "--store-url", "http://127.0.0.1:9090")
             #expect(early.code == 0)
             #expect(early.errors.contains("who listens on that port first gets them"))
@@ -175,7 +175,8 @@ extension ProgramTests {
             let name = try #require(keys.first { $0.hasPrefix("AuthKey_") })
             let pem = try String(contentsOfFile: "\(data)/keys/\(name)", encoding: .utf8)
             let heart = pem.split(separator: "\n")[1]
-            // A bearer token made from the credentials is also a secret. These are their beginnings.
+            // The bearer tokens that Deed makes from the credentials are also secret. The last two
+            // texts are their beginnings.
             let secrets = [
                 "practice-shared-secret", "another-planted-secret", "a-secret-over-http",
                 String(heart), "eyJhbGciOiJFUzI1NiIsImtpZ", "Bearer ey",
@@ -184,15 +185,15 @@ extension ProgramTests {
             let (service, key) = try serve()
             var client = try APIClient(key: key)
             seen += try judge(receipt, of: "u1", until: #""state":"believed""#, service, &client)
-            // Asks again with a wrong secret, because refusals may reveal the most.
+            // Asks again with a wrong secret, because a refusal may reveal most.
             let wrong = try folder.write("another-planted-secret", to: "wrong")
             let set = try run(
                 "app", "set", "--bundle-id", "com.example.game", "--shared-secret-file", wrong)
             #expect(set.code == 0, "\(set.errors)")
             let other = try #require(try buy("season", store)["receipt"]?.string)
             seen += try judge(other, of: "u2", until: "store_secret_wrong", service, &client)
-            // Also tests refusals over HTTP: because the store's address is a port of this machine,
-            // or because a member is wrong.
+            // Also tests refusals over HTTP: one because the store's address is on this machine,
+            // and one because a member is wrong.
             let app = ["app", "set", "--bundle-id", "com.example.game"]
             for (address, id, code) in [
                 (store.url, name.dropFirst(8).dropLast(3), 409),
@@ -210,7 +211,7 @@ extension ProgramTests {
                 seen += put.text
             }
             #expect(try run(app + ["--store-url", store.url]).code == 0)
-            // A token was made but not accepted, because the issuer is a different one.
+            // Deed made a token, but the store rejected it because of its issuer.
             let asked = try run("store", "statuses", "1", "--bundle-id", "com.example.game")
             #expect(asked.code == 1 && asked.errors.contains("rejects the key"))
             seen += asked.output + asked.errors
@@ -230,7 +231,7 @@ extension ProgramTests {
             #expect(seen.count > 10_000)
             for secret in secrets {
                 let bytes = Data(secret.utf8)
-                // A dump writes bytes in hexadecimal digits.
+                // A dump shows bytes as hexadecimal digits.
                 let digits = bytes.map { String(format: "%02x", $0) }.joined()
                 for form in [secret, digits, bytes.base64EncodedString()] {
                     #expect(!seen.contains(form), "\(form.prefix(8))…")
@@ -238,7 +239,7 @@ extension ProgramTests {
             }
         }
 
-        /// Queues a receipt, and returns its result once it has one.
+        /// Queues a receipt. Returns the answer once it contains `word`.
         private func judge(
             _ receipt: String, of customer: String, until word: String, _ service: RunningService,
             _ client: inout APIClient
@@ -281,7 +282,7 @@ extension ProgramTests {
             #expect(submitted.status == 200, "\(submitted.text)")
             let step: JSON = ["do": "request_refund", "customer": "u1", "product": "coins.100"]
             #expect(try store.ask("POST", "/practice/steps", step).status == 200)
-            // The job looks immediately after the start.
+            // The job runs immediately after the start.
             let (other, _) = try serve()
             let events = "\(service.url)/v1/customers/u1/events?environment=sandbox"
             var seen = ""
@@ -302,7 +303,7 @@ extension ProgramTests {
             return (service, key)
         }
 
-        /// Everything in the database, as in a backup.
+        /// Returns a dump of the whole database.
         private func dump() throws -> String {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -6,7 +6,7 @@ import TestSupport
 struct AnsweredPurchase: Sendable {
     let customer: String
     let transaction: String
-    /// Whether the last answer was the first one that committed.
+    /// Whether the last answer reports a new purchase.
     let isNew: Bool
 }
 
@@ -17,7 +17,8 @@ private let store = MintedStore(environment: "Sandbox")
 extension Writers<AnsweredPurchase> {
     private static var customers: Int { 40 }
 
-    /// Clients that submit one purchase after another. The store also reports two of three, before or after.
+    /// Creates clients that submit one purchase after another. The store also reports two of every
+    /// three, earlier or later.
     convenience init(_ service: String, key: String) throws {
         try self.init(24, at: service, key: key) { writers, client, index, number in
             try writers.submit(&client, index, number)

@@ -60,7 +60,7 @@ final class SubmitCommandTests {
         let unrecognized = try submit(strange, "--customer", "u1")
         #expect(
             unrecognized.code == 1 && unrecognized.errors.contains("is a web page, not evidence"))
-        // Without the roots, nothing vouches for the minted evidence.
+        // Without the extra roots, Deed does not trust the minted evidence.
         let untrusted = try deed.run("submit", signed, "--customer", "u1")
         #expect(untrusted.code == 1 && untrusted.output.contains("refused"))
     }
@@ -76,7 +76,7 @@ final class SubmitCommandTests {
 }
 
 extension Installation {
-    /// Creates the project `default` with the minted evidence's app and something to sell.
+    /// Creates the project `default` with the app of the minted evidence and a catalog.
     func sell(in folder: EvidenceFolder) throws {
         let catalog = """
             {"products":[

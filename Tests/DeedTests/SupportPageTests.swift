@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Runs `docs/support.md` as a reader pastes it: its commands in order, under a clock that stands still.
+    /// Runs the commands of `docs/support.md` in order, under a clock that stands still.
     @Suite("The page for support", .timeLimit(.minutes(20)))
     struct SupportPage {
         private struct Step {
@@ -49,8 +49,7 @@ extension ProgramTests {
             }
         }
 
-        /// Compares a line with the page. A grant's id on the page stands for the id in the line's
-        /// place, and `…` for anything.
+        /// Compares a line with the page. Grant ids may differ, and `…` stands for any text.
         private func expect(
             _ line: String, as shown: String, _ names: inout [String: String]
         ) {
@@ -69,7 +68,7 @@ extension ProgramTests {
             #expect(isSame, "\(line)\n\(expected)")
         }
 
-        /// The words of a line as a shell splits them.
+        /// Returns the words of a line as a shell splits them.
         private func words(_ line: String) -> [String] {
             line.matches(of: /"([^"]*)"|(\S+)/).map { String($0.1 ?? $0.2 ?? "") }
         }

@@ -172,7 +172,7 @@ extension ProgramTests {
             #expect(
                 try client.get("\(unflagged.url)/healthz").header("Deed-Test-Clock") == nil)
 
-            // An instance on the machine's clock stops when another one gives the database a test clock.
+            // An instance on the machine's clock stops when another instance gives the database a test clock.
             let service = try deed.serve("--test-clock")
             #expect(unflagged.process.wait(milliseconds: 20_000) == 1)
             #expect(unflagged.log.contains("follows a test clock"))
@@ -271,7 +271,7 @@ extension ProgramTests {
             #expect(ready.status == 200)
             let now = try #require(ready.header("Deed-Test-Clock"))
             #expect(try client.read("\(service.url)/v1/test/clock")["now"]?.string == now)
-            // The document describes the API's address, not this one.
+            // This address does not serve the API's calls.
             var http = try HTTPClient()
             let clock = OutboundRequest("GET", "http://127.0.0.1:\(port)/v1/test/clock")
             #expect(try http.send(clock).status == 404)
@@ -285,7 +285,7 @@ extension ProgramTests {
                 var stranger = try APIClient(
                     key: "deed_admin_" + String(repeating: "a", count: 30) + "\(1000 + number)")
                 let status = try stranger.send("GET", "\(service.url)/v1/catalog").status
-                // After some attempts, the address has to wait, by the machine's clock.
+                // After some attempts, the address has to wait. This uses the machine's clock.
                 #expect([401, 429].contains(status))
             }
             let made = try deed.run(

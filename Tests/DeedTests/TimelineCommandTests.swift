@@ -51,7 +51,7 @@ extension ProgramTests {
             #expect(json["rows"]?.array?.count == 5)
         }
 
-        /// Plays the life of `u3`: three renewals of five minutes, and a pause of ten.
+        /// Creates the history of `u3`: three renewals of five minutes each, and a pause of ten minutes.
         private func liveQuickly() throws {
             for (start, end) in [
                 ("10:00", "10:05"), ("10:05", "10:10"), ("10:10", "10:15"), ("10:25", "10:30"),
@@ -76,7 +76,7 @@ extension ProgramTests {
                 #expect(lines[0].contains("10:00Z"), "\(shown.output)")
                 #expect(lines[0].hasSuffix("10:33Z"), "\(shown.output)")
                 let pro = try #require(lines.first { $0.hasPrefix("pro ") })
-                // Half an hour with a pause of a third is neither a single block nor a single column.
+                // Half an hour with a ten-minute pause must not look like one solid bar or like a single column.
                 let runs = pro.dropFirst(4).split { $0 != "█" }.map(\.count)
                 #expect(runs.reduce(0, +) > width / 4, "\(shown.output)")
                 #expect((2...3).contains(runs.count), "\(shown.output)")
@@ -96,7 +96,7 @@ extension ProgramTests {
             let shown = try installation.run(
                 "customer", "timeline", "u2", "--at", "2026-02-01T00:00:00Z", "--width", "50")
             let lines = shown.output.split(separator: "\n").map(String.init)
-            // The labels take a third of the width, 16 columns. Each bar begins after them.
+            // The labels take a third of the width, 16 columns. Each bar begins after its label.
             #expect(lines.allSatisfy { $0.count + $0.count(where: "会员资格🎮".contains) <= 50 })
             for (label, rest) in [
                 ("会员资格", 8), ("x\u{301}tx\u{301}", 13), ("🎮 pass", 9), ("सदस्यता", 10),

@@ -107,33 +107,33 @@ struct Names {
         return text
     }
 
-    /// Random values.
+    /// Random or changing values, and their replacements.
     private static let chance = [
         ("command:[0-9a-z]+", "command:{chance}"), ("[0-9a-f]{64}(/[0-9a-z]+)?", "{digest}"),
         ("\\b(g|i|k|n|o|wh|rp|pe)_[0-9a-z]{15,}", "$1_{chance}"),
         ("/console/link/[0-9a-z]{40}", "/console/link/{chance}"),
-        // Links end by the machine's clock.
+        // A link's end follows the machine's clock.
         ("works once, until [^ ,]+", "works once, until {soon}"),
         ("\\b(whsec|whpk)_[A-Za-z0-9+/=]{44}", "$1_{chance}"),
-        // A webhook's lag, and the time that its receiver took.
+        // A webhook's lag, and its receiver's response time.
         (#""lag":[0-9]+"#, #""lag":{soon}"#), ("   lag [0-9]+ ", "   lag {soon} "),
         (#""message":"test-[0-9a-v]+""#, #""message":"test-{chance}""#),
         (#""milliseconds":[0-9]+"#, #""milliseconds":{soon}"#),
         ("deed_(reader|support|backend|admin)_[0-9a-z]{30,}", "deed_$1_{chance}"),
-        // A use is written some seconds later.
+        // Deed records the use of a key some seconds later.
         (#""last_used_at":(null|"[^"]+")"#, #""last_used_at":{soon}"#),
-        // A feed's cursor contains the chains at its place, which depend on chance.
+        // A feed's cursor contains hash chains, which differ in each run.
         (#"\bB[A-Za-z0-9_-]{80,}"#, "{place}"),
-        // A worker may have tried meanwhile.
+        // A worker may have tried the item meanwhile.
         (#"("tries":)[0-9]+"#, "$1{tries}"),
         (#"("next_try_at":)"[^"]+""#, #"$1"{soon}""#), (#"cli:[^" ]+"#, "cli:{login}"),
-        // The rest of the screen names this machine and shows times.
+        // The rest of the answer names this machine and shows times.
         (#"("server":"ready"),"server_address".*"#, "$1,{screen}}"),
         // The number of migrations.
         (#""(migration|needed)":[0-9]+"#, #""$1":{newest}"#),
     ]
 
-    /// An answer's tag, unless it depends on something that was hidden in the body.
+    /// Returns an answer's tag, or a placeholder if the body contains something hidden.
     mutating func shown(tag: String, of body: String?) -> String {
         if let body, hidden(body) != body { tags.insert(tag) }
         return tags.contains(tag) ? "{tag}" : tag

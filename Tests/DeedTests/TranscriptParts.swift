@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Threading
 
-/// A part of the transcript: one file with the calls and commands of a feature. Each part has a
-/// separate service, database and clock, so that parts can be recorded alone.
+/// A part of the transcript: one file with a feature's calls and commands. Each part has its own
+/// service, database and clock, so that it can be recorded alone.
 struct TranscriptPart: Sendable {
     let name: String
 
@@ -39,7 +39,8 @@ struct TranscriptPart: Sendable {
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
 
-    /// The texts of the parts with current answers. A part mostly waits for programs, so a few parts run at once.
+    /// Returns the texts of the parts with current answers. Runs a few parts at the same time,
+    /// because a part mostly waits for programs.
     static func answered(_ parts: [TranscriptPart]) -> [(TranscriptPart, Result<String, any Error>)]
     {
         let places = DispatchSemaphore(value: 4)
@@ -58,8 +59,8 @@ struct TranscriptPart: Sendable {
     }
 }
 
-/// The result of start.txt: a project with keys, a catalog and an app. It is played once, and each
-/// other part continues with a copy of its database.
+/// The result of start.txt: a project with keys, a catalog and an app. It runs once, and each other
+/// part continues with a copy of its database.
 private final class TranscriptStart: Sendable {
     static let played = Result { try TranscriptStart() }
 

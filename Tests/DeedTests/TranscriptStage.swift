@@ -6,7 +6,7 @@ import Minting
 import Outbound
 import TestSupport
 
-/// A service with a clock that stands still, and what a part of the transcript needs around it.
+/// A service with a clock that stands still, and the other things that a part of the transcript needs.
 final class TranscriptStage {
     private let database: ScratchDatabase
     private let deed: Installation
@@ -113,7 +113,7 @@ final class TranscriptStage {
         names.set("token", token)
     }
 
-    /// The same text with current answers.
+    /// Returns the same text with current answers.
     func perform(_ transcript: Transcript) throws -> String {
         var lines: [String] = []
         for (text, step) in transcript.parts {
@@ -205,7 +205,7 @@ final class TranscriptStage {
         names.set(name, json.string ?? json.text)
     }
 
-    /// The body without parts that are too long to show and that other tests cover.
+    /// Returns the body without parts that are too long to show. Other tests cover these parts.
     private func abridged(_ body: String, of target: String) -> String {
         switch target {
         case "/openapi.json": return "(the document)"
@@ -223,7 +223,7 @@ final class TranscriptStage {
     private func shown(_ status: Int, _ headers: [(String, String)], _ body: String) -> [String] {
         let heads = headers.filter { !TranscriptStage.passed.contains($0.0.lowercased()) }
             .map { name, value in
-                // A requested reconciliation may have recorded its end meanwhile.
+                // A reconciliation may have ended meanwhile.
                 if name == "Deed-Lag", value != "0" { return "< \(name): {lag}" }
                 let isTag = name.lowercased() == "etag"
                 let value =

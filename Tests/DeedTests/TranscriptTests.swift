@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Compares everything that is visible from outside with the last record. A change inside Deed
-    /// shows here what others would notice. `DEED_RECORD_TRANSCRIPT=1` records all parts again, and
+    /// Compares all visible output with the last record, so that a change inside Deed shows what
+    /// users would notice. `DEED_RECORD_TRANSCRIPT=1` records all parts again, and
     /// `DEED_RECORD_TRANSCRIPT=grants,notes` only these.
     @Suite("The transcript", .timeLimit(.minutes(20)))
     struct Transcripts {
@@ -60,7 +60,7 @@ extension ProgramTests {
             let help = try Installation(url: "").run("--help").output
             let names = help.split(separator: "\n").filter { $0.hasPrefix("  deed ") }
                 .compactMap { $0.dropFirst(7).components(separatedBy: "   ").first }
-            // The calls go to the service itself. A set-up prints folders of the machine.
+            // The service itself answers the calls, and a setup prints folders of the machine.
             let apart = ["serve", "setup"]
             #expect(names.filter { !apart.contains($0) && !commands.contains("\n\($0) ") } == [])
             let codes = try Transcripts.codes()
@@ -69,7 +69,7 @@ extension ProgramTests {
             #expect(Transcripts.costly.subtracting(absent) == [])
         }
 
-        /// Codes that need another database, thousands of calls or a race. Other tests cover these.
+        /// Codes that need another database, thousands of calls or a race. Other tests cover them.
         private static let costly: Set<String> = [
             "account_shared",
             "answer_too_large",
@@ -112,7 +112,7 @@ extension ProgramTests {
             "webhook_locked",
         ]
 
-        /// The codes on the page of errors.
+        /// Returns the codes on the page of errors.
         private static func codes() throws -> Set<String> {
             let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()

@@ -11,13 +11,13 @@ extension ProgramTests {
     @Suite("Two servers that both accept writes", .serialized, .timeLimit(.minutes(20)))
     struct TwoPrimaries {
         private static let grants = "select count(*) from deed.events where type = 'grant.given'"
-        /// The sessions that are kept. A session that Deed gave up while connecting does not count.
+        /// The sessions that Deed uses. A session that it gave up while connecting does not count.
         private static let sessions = """
             select count(*) from pg_stat_activity
             where application_name = 'deed' and pid <> pg_backend_pid() and query <> ''
                 and backend_start < clock_timestamp() - interval '1 second'
             """
-        /// Customers in shards of both committers.
+        /// Customers in enough shards to use both committers.
         private let customers = (0..<16).map { "u\($0)" }
         private let pair: PostgresPair
         private let installation: Installation
@@ -28,7 +28,7 @@ extension ProgramTests {
             pair = try PostgresPair()
             installation = try Installation(url: pair.url)
             (service, key) = try installation.begin()
-            // Every connection for writes and reads has been used.
+            // Deed has used all of its connections for writes and reads.
             try giveAll("before")
             let written = try grants(at: .primary)
             #expect(try eventually(within: 20_000) { try grants(at: .standby) == written })
@@ -57,7 +57,7 @@ extension ProgramTests {
             try pair.makeSynchronous()
             try pair.signal(.primary, "STOP")
             try pair.promote()
-            // Another instance writes this at the new primary.
+            // Another instance writes this grant on the new primary.
             let stream = try Stream.test("u1")
             _ = try elsewhere.append(.give("elsewhere", to: stream, grant: "elsewhere"))
             let wish = AdjustBalance(
@@ -72,7 +72,7 @@ extension ProgramTests {
             while monotonicMilliseconds() - thawed < 5000 {
                 for (read, proof) in Self.certain {
                     let answer = try client.send("GET", "\(service.url)/v1/customers/u1\(read)")
-                    // The read is refused until the primary is clear, or answered correctly.
+                    // Until it is clear which server is the primary, Deed refuses the read or answers correctly.
                     if answer.status == 503 { continue }
                     #expect(answer.status == 200 && answer.text.contains(proof), "\(answer.text)")
                 }
@@ -82,7 +82,7 @@ extension ProgramTests {
             #expect(try grants(at: .primary) == Int64(customers.count))
         }
 
-        /// Reads from the database, and the parts of their answers that show what was written elsewhere.
+        /// Reads from the database, and texts that show the other instance's write.
         private static let certain = [
             ("/entitlements?consistency=strong", #""elsewhere":{"active":true"#),
             (
@@ -125,7 +125,7 @@ extension ProgramTests {
                 ) as first
                 """
             #expect(try queriedNumber(cut, at: pair.url(of: .primary)) == 1)
-            // A new primary that does not answer within the grace is not met. The next connection meets it.
+            // If the new primary does not answer in time, Deed misses it, but finds it with the next connection.
             let isMet = try eventually(within: 20_000) {
                 if try eventually(within: 1000, { try sessions(at: .standby) > 0 }) { return true }
                 _ = try queriedNumber(cut, at: pair.url(of: .primary))
@@ -135,14 +135,14 @@ extension ProgramTests {
             pause(milliseconds: 300)
             try expectOneHistory()
 
-            // All addresses from the environment are asked as well.
+            // Deed also asks all addresses from the environment.
             let found = try Installation(url: "postgresql:///deed?user=deed").run(
                 "customer", "show", "--customer", "u1", "--json",
                 variables: ["PGHOST": pair.folders])
             #expect(try found.json["entitlements"]?["after"]?["active"] == true)
         }
 
-        /// Expects that everything written now exists only on the new primary, and that every read comes from there.
+        /// Expects new writes to reach only the new primary, and all reads to come from it.
         private func expectOneHistory() throws {
             let old = try grants(at: .primary)
             try giveAll("after")

@@ -52,10 +52,10 @@ extension ProgramTests {
     }
 }
 
-/// Sends random commands to both services, and knows the expected results. Shares customers with
-/// other clients, but no entitlements.
+/// Sends random commands to both services, and knows the expected results. Several clients use the
+/// same customers, but different entitlements.
 private final class MixedClient: Sendable {
-    /// Whether each grant is still live, by customer and grant.
+    /// Whether each grant is active, by customer and grant.
     typealias Model = [String: [String: Bool]]
 
     private struct Sent {
@@ -136,7 +136,7 @@ private final class MixedClient: Sendable {
     private func revoke(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {
-        // In a fixed order, so that only the seed decides.
+        // The order is fixed, so that the choice depends only on the seed.
         let grants = (state.model[customer] ?? [:]).keys.sorted()
         guard let grant = grants.randomElement(using: &state.random) else { return }
         let answer = try client.send(
@@ -158,7 +158,7 @@ private final class MixedClient: Sendable {
         }
     }
 
-    /// Expects a reader who names the position to see every write of this client through either service.
+    /// Expects a read that names the position to contain every write of this client, through either service.
     private func readBack(
         _ state: inout State, _ client: inout APIClient, _ service: String, _ customer: String
     ) throws {

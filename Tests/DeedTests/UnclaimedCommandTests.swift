@@ -69,7 +69,7 @@ final class UnclaimedCommandTests {
         let adjust = ["adjust", "--customer", "u1", "--currency", "coins", "--amount", "5"]
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 1)
         #expect(try deed.run(adjust + ["--reason", "r", "--allow-unknown"]).code == 0)
-        // The customer has some coins now.
+        // The customer has coins now, so the currency is known.
         #expect(try deed.run(adjust + ["--reason", "r"]).code == 0)
     }
 

@@ -7,7 +7,7 @@ extension Installation {
         #expect(finished.errors.hasPrefix("error: "))
     }
 
-    /// Expects a command's help with its usage and an example.
+    /// Expects a command's help to contain its usage and an example.
     func expectHelp(of command: String) throws {
         let finished = try run(command.split(separator: " ").map(String.init) + ["--help"])
         #expect(finished.code == 0)

@@ -43,7 +43,7 @@ struct VerifyCommandTests {
         folder = try EvidenceFolder()
     }
 
-    /// The command's exit code as a shell would see it.
+    /// Returns the command's exit code as a shell would see it.
     func run(_ arguments: String...) -> Int32 { CommandLineTool.run(["verify"] + arguments) }
 
     func report(_ arguments: String...) throws -> VerifyReport {

@@ -9,7 +9,7 @@ final class Ward: Sendable {
     let deed: Installation
     private let folder: ScratchFolder
 
-    /// A `PATH` on which a shell finds the built program by its name.
+    /// A `PATH` on which a shell finds the built program.
     static var path: String {
         let programs = URL(fileURLWithPath: Installation.program).deletingLastPathComponent().path
         return "PATH='\(programs)':$PATH; "
@@ -44,7 +44,7 @@ final class Ward: Sendable {
             """
         let made = try run(steps)
         try #require(made.code == 0, "\(made.errors)")
-        // PostgreSQL must run for this ailment.
+        // This ailment needs a running PostgreSQL.
         let heard =
             "insert into deed.last_done values ('news default apple com.example.game', 1, '{}')"
         let service = try deed.serve()
@@ -54,7 +54,7 @@ final class Ward: Sendable {
         _ = service.process.wait(milliseconds: 60_000)
     }
 
-    /// Breaks the installation, finds the ailment, follows the advice, and expects a clean run, all in one shell.
+    /// Breaks the installation, expects the finding, follows the advice, and expects a clean run, all in one shell.
     func treat(_ ailment: Ailment) throws {
         let settings = ailment.variables.map { "export \($0.key)='\($0.value)'; " }.joined()
         let doctor = "deed doctor --json >found.json 2>errors.txt"
@@ -74,10 +74,10 @@ final class Ward: Sendable {
         let treated = try run(
             "\(settings)\(before)\n\(ailment.treatment ?? advice)\nsql_end\n\(doctor); echo doctor $?"
         )
-        // The advice is to forget the credentials, which causes another finding.
+        // The advice is to forget the credentials, which leads to another finding.
         let allowed: Set = ["app_without_credentials", "credentials_locked"]
         var left = try findings(ailment).map(\.code)
-        // An instance's report about itself is up to five seconds old.
+        // An instance's last report may be up to five seconds old.
         _ = try eventually(within: 15_000) {
             if Set(left).subtracting(allowed) != ["instance_not_ready"] { return true }
             _ = try run("\(settings)\(before)\n\(doctor)")
@@ -99,7 +99,7 @@ final class Ward: Sendable {
         "'\(text.replacing("'", with: "'\\''"))'"
     }
 
-    /// Runs lines in the ward's folder. The statements of one advice run in one session.
+    /// Runs lines in the ward's folder. All SQL of one piece of advice runs in one session.
     private func run(_ lines: String) throws -> Finished {
         let url = deed.databaseURL
         let version = try deed.run("--version").output.split(whereSeparator: \.isWhitespace)[1]

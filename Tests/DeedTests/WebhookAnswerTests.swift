@@ -45,7 +45,7 @@ extension ProgramTests {
             ground.expect(2, at: "busy", receivers)
             let times = try receivers.calls("busy", all: true).compactMap { $0["at"]?.integer }
             #expect(times.count == 3)
-            // A date has no fractions of a second.
+            // `Retry-After` can be a date, which has whole seconds.
             #expect(times[1] - times[0] >= 3900, "\(times)")
         }
 
@@ -132,7 +132,7 @@ extension ProgramTests {
                 return (now.0 ?? 0) >= 1000 && now == last
             }
             #expect(isStanding, "\(last)")
-            // Messages that were read before the thousandth failure may fail, too.
+            // Messages that were read before the thousandth failure may still fail.
             #expect((1000...1800).contains(last.waiting ?? 0) && (last.lag ?? 0) >= 500, "\(last)")
             try ground.give(["late"])
             pause(milliseconds: 4000)
@@ -165,7 +165,7 @@ extension ProgramTests {
             let times = calls.filter { $0["replay"]?.string != nil }
                 .compactMap { $0["at"]?.integer }
             #expect(times.count == 40)
-            // 39 pauses of 100 ms. The first 100 ms may be made up for.
+            // There are 39 pauses of 100 ms. The sender may catch up the first 100 ms.
             let span = (times.max() ?? 0) - (times.min() ?? 0)
             #expect(span >= 3500, "\(span) ms")
             let fresh = try #require(calls.last { $0["customer"]?.string == "new" })

@@ -33,7 +33,7 @@ extension ProgramTests {
             #expect(
                 eventually(within: 60_000) { (try? client.read(clock))?["caught_up"]?.bool == true }
             )
-            // The end was a boundary of the clock, and the healthy receiver gets it.
+            // The grant's end was published by the clock, and the working receiver gets it.
             #expect(eventually(within: 60_000) { (try? receivers.calls("well").count) == 2 })
             let types = try receivers.calls("well").compactMap { $0["type"]?.string }
             #expect(types == ["entitlement.started", "entitlement.ended"])
@@ -44,8 +44,7 @@ extension ProgramTests {
                 #expect(attempt["at"]?.string?.hasPrefix("20") == true)
                 #expect((attempt["at"]?.string ?? "") < "2040")
             }
-            // Waiting messages arrive once the receiver is well, although Deed's clock is far
-            // ahead.
+            // Waiting messages arrive once the receiver works again, although Deed's clock is far ahead.
             try receivers.heal()
             let id = made["dead"] ?? ""
             #expect(try installation.run("webhook", "resume", id, "--test-clock").code == 0)

@@ -38,7 +38,7 @@ struct WebhookGround {
         return (answer.status, (try? JSON.read(answer.text)) ?? .null)
     }
 
-    /// Makes a webhook of grants for a receiver. Returns its id.
+    /// Creates a webhook about grants for a receiver. Returns its id.
     func make(
         _ receivers: WebhookReceivers, _ name: String, _ members: String = ""
     ) throws -> String {
@@ -57,7 +57,7 @@ struct WebhookGround {
         try #require(try call("GET", "/\(id)/deliveries").json["deliveries"]?.array)
     }
 
-    /// Expects this many calls to be answered with 2xx soon.
+    /// Expects the receiver to answer this many calls with 2xx soon.
     func expect(_ count: Int, at name: String, _ receivers: WebhookReceivers) {
         let isThere = eventually(within: 60_000) {
             pause(milliseconds: 20)

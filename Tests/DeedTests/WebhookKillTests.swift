@@ -64,7 +64,7 @@ extension ProgramTests {
             #expect(writers.unexpected == [])
             try receivers.heal()
             let expected = try messages(of: Set(answered), at: service, key)
-            // Messages that were abandoned while the receiver was sick are sent again.
+            // Deed sends the messages again that it abandoned while the receiver failed.
             let list =
                 try installation.run("webhook", "list", "--json").json["webhooks"]?.array ?? []
             #expect(list.count == names.count)
@@ -75,7 +75,7 @@ extension ProgramTests {
             for name in names {
                 #expect(
                     eventually(within: max(240_000, Int64(WebhookKills.events) * 12)) {
-                        // Reading all of them takes long and slows down the deliveries.
+                        // Reading all calls takes long and slows down the deliveries.
                         pause(milliseconds: Int64(expected.count / 20))
                         return Set(
                             (try? receivers.calls(name))?.compactMap { $0["id"]?.string } ?? []
@@ -91,13 +91,13 @@ extension ProgramTests {
             )
         }
 
-        /// Expects attempts that no receiver heard, and others that were not answered in time.
+        /// Expects some attempts that did not reach the receiver, and some that were not answered in time.
         private func expectTroubles(_ installation: Installation) throws {
             for trouble in [
                 "the server cannot be reached", "no complete answer came within 15000 ms",
             ] {
                 let rows = "from deed.webhook_attempts where error like '\(trouble)%'"
-                // No request lasts long enough while the service is killed every few seconds.
+                // While the service is killed every few seconds, no request lasts long enough for that.
                 let isThere = eventually(within: 120_000) {
                     pause(milliseconds: 500)
                     let count = try? queriedNumber(
@@ -108,7 +108,7 @@ extension ProgramTests {
             }
         }
 
-        /// The ids of all messages, each with its index among its customer's messages.
+        /// Returns the ids of all messages, each with its index among the customer's messages.
         private func messages(
             of customers: Set<String>, at service: RunningService, _ key: String
         ) throws -> [String: Int] {
@@ -136,7 +136,7 @@ extension ProgramTests {
             return found
         }
 
-        /// Expects only expected messages, with each customer's in order at their first arrival.
+        /// Expects all received messages to be known, and the first copies to arrive in each customer's order.
         private func verify(
             _ name: String, _ receivers: WebhookReceivers, _ expected: [String: Int]
         ) throws {

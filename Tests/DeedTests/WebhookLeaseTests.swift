@@ -49,7 +49,7 @@ extension ProgramTests {
                 return (try? ids(receivers).count) == expected + customers.count
             }
             #expect(isWhole)
-            // A message that was in progress may arrive twice, but not after a later one.
+            // A message that was on its way may arrive twice, but not after a later one.
             for customer in customers {
                 let versions = try receivers.calls("slow")
                     .filter { $0["customer"]?.string == customer }
@@ -70,7 +70,7 @@ extension ProgramTests {
                 "\(place) from deed.webhook_places as p", at: installation.databaseURL)
         }
 
-        /// Whether the service has sent anything.
+        /// Returns whether the service has sent anything.
         private func sends(_ ground: WebhookGround) -> Bool {
             guard let text = try? metrics(of: ground) else { return false }
             let line = text.split(separator: "\n").first {

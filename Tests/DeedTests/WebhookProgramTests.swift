@@ -33,7 +33,7 @@ extension ProgramTests {
             return (answer.status, (try? JSON.read(answer.text)) ?? .null)
         }
 
-        /// A Python interpreter with the libraries, set up for the test.
+        /// Returns a Python interpreter with the libraries, set up for the test.
         private func python(in folder: borrowing ScratchFolder) throws -> String {
             let environment = folder.file("python")
             for words in [
@@ -78,7 +78,7 @@ extension ProgramTests {
             #expect(rotated.status == 200)
             let fresh = try #require(rotated.json["secret"]?.string)
             #expect(fresh != made["deed"]?["secret"]?.string)
-            // The receiver still knows the old key.
+            // The receiver still uses the old key.
             try give(["u4"], at: service, key)
             #expect(eventually(within: 60_000) { (try? receivers.calls("deed").count) == 8 })
             try receivers.setKeys("deed", fresh, rotated.json["public_key"]?.string ?? "")
@@ -107,7 +107,7 @@ extension ProgramTests {
             return (service, key, installation)
         }
 
-        /// Everything in the log and its tables, as text.
+        /// Returns everything in the log and its tables, as text.
         private func dump(_ installation: Installation) throws -> String {
             var texts: [String] = []
             for table in ["events", "webhook_secrets", "webhook_places", "webhook_attempts"] {
@@ -176,7 +176,7 @@ extension ProgramTests {
             let unknown = try call(
                 "POST", "/\(id)/replay", #"{"event":"1-1-00000000"}"#, at: service, key)
             #expect(unknown.status == 404)
-            // A removed webhook gets nothing more.
+            // Deed sends nothing more to a removed webhook.
             #expect(try call("DELETE", "/\(id)", at: service, key).status == 200)
             try give(["u4"], at: service, key)
             pause(milliseconds: 1000)
@@ -201,7 +201,8 @@ extension ProgramTests {
                 #expect(refused.json["member"]?.string == "url")
                 #expect(refused.json["detail"]?.string?.contains("--webhook-allow") == true)
             }
-            // Set by a command that allows more than the service does, or under a name that hides the address.
+            // A command set these addresses with more permission than the service has, or in a form
+            // that hides the address.
             var made = ["127.0.0.1", "[::ffff:127.0.0.1]"].map { host in
                 try? installation.run(
                     "webhook", "create", "--url", "https://\(host):\(port)/", "--json",

@@ -13,7 +13,7 @@ final class WebhookReceivers {
     private(set) var ports: [String: Int] = [:]
     private var text = ""
 
-    /// With an interpreter that has the public libraries, these check each call.
+    /// With a Python interpreter that has the public libraries, the receivers check each call.
     init(_ receivers: [(name: String, faults: String)], python: String? = nil) throws {
         folder = try ScratchFolder()
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -38,7 +38,7 @@ final class WebhookReceivers {
 
     func url(_ name: String) -> String { "http://127.0.0.1:\(ports[name] ?? 0)/hook" }
 
-    /// Makes the sick receivers well.
+    /// Makes the failing receivers work again.
     func heal() throws { _ = try ask("well") }
 
     func setKeys(_ name: String, _ secret: String, _ publicKey: String) throws {
@@ -56,7 +56,7 @@ final class WebhookReceivers {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// The calls that the receiver answered with 2xx, or all of them.
+    /// Returns the calls that the receiver answered with 2xx, or all calls.
     func calls(_ name: String, all: Bool = false) throws -> [JSON] {
         let text = (try? String(contentsOfFile: folder.file(name), encoding: .utf8)) ?? ""
         // The last line may be incomplete.
@@ -65,7 +65,7 @@ final class WebhookReceivers {
         return all ? calls : calls.filter { $0["end"]?.string == "ok" }
     }
 
-    /// The faults that the libraries found in calls.
+    /// The mistakes that the libraries found in calls.
     var wrong: String { (try? String(contentsOfFile: folder.file("wrong"), encoding: .utf8)) ?? "" }
 }
 

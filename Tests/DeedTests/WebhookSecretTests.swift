@@ -49,7 +49,7 @@ extension ProgramTests {
             }
         }
 
-        /// Everything that a person may read, and everything in the database.
+        /// Returns all answers that a person may read, and everything in the database.
         private func places(
             _ ground: WebhookGround, _ ids: [String]
         ) throws -> [(String, String)] {
@@ -86,11 +86,11 @@ extension ProgramTests {
                 .filter { $0.hasPrefix("secret.key.old.") }
             #expect(old.count == 1)
             for name in old { try FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
-            // Secrets are read again every five seconds.
+            // Deed reads the secrets again every five seconds.
             pause(milliseconds: 6000)
             try ground.give(["u2"])
             ground.expect(2, at: "one", receivers)
-            // What is not stored yet would be sent again.
+            // Deed would send messages again if their progress is not stored yet.
             pause(milliseconds: 3000)
             ground.service.process.signal(SIGKILL)
             #expect(ground.service.process.wait(milliseconds: 5000) == 128 + SIGKILL)

@@ -7,7 +7,6 @@ import Testing
 @testable import deed
 
 extension ProgramTests {
-    /// Tests that commands describe themselves correctly.
     @Suite("What commands say")
     struct Wording {
         private let installation: Installation

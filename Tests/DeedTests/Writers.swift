@@ -1,9 +1,9 @@
 import TestSupport
 import Threading
 
-/// Clients that make one write after another, each repeated until it is answered.
+/// Clients that make one write after another. Each write is repeated until there is an answer.
 final class Writers<Answered: Sendable>: Sendable {
-    /// Makes the client's write with that number. Returns the answer.
+    /// A function that makes the client's write with that number and returns the answer.
     typealias Write =
         @Sendable (
             _ writers: Writers, _ client: inout APIClient, _ index: Int, _ number: Int
@@ -45,12 +45,12 @@ final class Writers<Answered: Sendable>: Sendable {
 
     var count: Int { state.change(wake: .none) { $0.answered.count } }
 
-    /// Answers that no crash explains.
+    /// Answers that a killed service does not explain.
     var unexpected: [String] { state.change(wake: .none) { $0.unexpected } }
 
     func complain(_ text: String) { state.change { $0.unexpected.append(text) } }
 
-    /// Stops. Returns the answers once every client has its last one.
+    /// Stops. Returns the answers once every client has its last answer.
     func stop() -> [Answered] {
         state.change { $0.isStopping = true }
         let isDone: Void? = state.wait(milliseconds: 60_000) { $0.running == 0 ? () : nil }
@@ -62,7 +62,7 @@ final class Writers<Answered: Sendable>: Sendable {
 
     private var isStopping: Bool { state.change(wake: .none) { $0.isStopping } }
 
-    /// The answer with that status, once it arrives. Complains about any other.
+    /// Returns the answer with that status, once there is one. Records any other status as unexpected.
     func send(
         _ client: inout APIClient, _ path: String, _ body: String, _ idempotencyKey: String?,
         expecting status: Int

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension ProgramTests {
-    /// Tests developers who share a Deed and make purchases that Xcode signs on their machines.
+    /// Tests a Deed that several developers share. Xcode signs their purchases on their machines.
     @Suite("Purchases in Xcode", .timeLimit(.minutes(20)))
     final class XcodePurchases {
         private let folder: ScratchFolder
@@ -138,7 +138,7 @@ extension ProgramTests {
                 #expect(item?["detail"]?.string?.contains(member) == true, "\(item ?? .null)")
                 try database.readEveryView()
             }
-            // Members that Deed does not read may hold anything.
+            // Members that Deed does not read may have any content.
             let other = machines[0].buy(
                 "level2", as: members.count, at: 1_682_935_199_500, ["storefront": "a\u{0}"])
             let item = try submit(other, of: "dev-a")["items"]?.array?.first
@@ -186,7 +186,7 @@ private struct Machine {
         return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
     }
 
-    /// A purchase as Xcode gives it to the app.
+    /// Returns a purchase as Xcode gives it to the app.
     func buy(
         _ product: String, as number: Int, at milliseconds: Int64, _ other: [String: JSON] = [:]
     ) -> String {
@@ -204,7 +204,7 @@ private struct Machine {
         return sign(payload.json)
     }
 
-    /// The app transaction of each machine.
+    /// Returns the machine's app transaction.
     func install() -> String {
         sign([
             "receiptType": "Xcode", "bundleId": "com.example.game", "applicationVersion": "1",
@@ -214,7 +214,7 @@ private struct Machine {
         ])
     }
 
-    /// The eight digits of the certificate in the names of what it signs.
+    /// The first eight digits of the certificate's digest, which Deed adds to names.
     var mark: String { String(MintedDigest.sha256.of(signer.der).hexDigits.prefix(8)) }
 
     private func sign(_ payload: JSON) -> String {

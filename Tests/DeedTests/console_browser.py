@@ -1,11 +1,11 @@
-"""Support staff's work in the console, done in Chromium against a running Deed and a practice store.
+"""Does support staff's work in the console: in Chromium, with a running Deed and a practice store.
 
     console_browser.py [--without-script] [--screenshots FOLDER]
 
-DEED_URL, DEED_KEY (of an admin) and DEED_STORE say where both are; DEED_ADMIN_LINK and DEED_SUPPORT_LINK are links that let
-two people choose a password. DEED_SPARE_ID and DEED_SPARE_KEY are a key that is revoked. Each task starts at the search box. `press` counts presses; none of the tasks needs more than two
-from the page that the search leads to. Every page is checked by page_checker.js. Complaints go to standard error, and the
-program ends with 1 if there are any.
+DEED_URL, DEED_KEY (of an admin) and DEED_STORE are the addresses and the key. DEED_ADMIN_LINK and DEED_SUPPORT_LINK are
+links with which two people choose a password. DEED_SPARE_ID and DEED_SPARE_KEY belong to a key that the program revokes.
+Each task starts at the search box. `press` counts presses: each task needs at most two from the page that the search leads
+to. page_checker.js checks every page. Complaints go to standard error, and the program ends with 1 if there are any.
 """
 import argparse
 import base64
@@ -68,12 +68,12 @@ def ask(method, url, body=None, key=KEY):
 
 
 def step(**members):
-    """A step at the store."""
+    """Takes a step at the store."""
     return ask("POST", f"{STORE}/practice/steps", members, key=None)
 
 
 def buy(customer, product):
-    """The customer buys, and the back end hands it in."""
+    """Makes a purchase, which the back end then submits."""
     bought = step(do="buy", customer=customer, product=product)
     submit(customer, bought["signed_transaction"])
     return bought["transaction"]
@@ -93,7 +93,7 @@ def active(customer, entitlement):
 
 
 def code_of(secret, steps=0):
-    """The code of a second factor now, or some half minutes later."""
+    """Returns the current code of a second factor, or the code some half minutes later."""
     step = int(time.time() // 30) + steps
     digest = hmac.digest(base64.b32decode(secret), struct.pack(">q", step), "sha1")
     start = digest[19] & 15
@@ -132,7 +132,7 @@ def eventually(is_so, seconds=60):
 
 
 class Desk:
-    """A person at a browser."""
+    """A person who uses a browser."""
 
     def __init__(self, runs_script, screenshots):
         options = Options()
@@ -195,7 +195,7 @@ class Desk:
         self.leave(self.driver.find_element(By.CSS_SELECTOR, "main button").click)
 
     def second_factor(self, email):
-        """The person sets it up, and signs in again with the next code."""
+        """Sets up a second factor, and signs in again with the next code."""
         told = f"a second factor of {email}"
         self.press(email, "header")
         self.check("your-sign-in")
@@ -226,7 +226,7 @@ class Desk:
         self.open("/console")
 
     def scanned(self):
-        """What a program for cameras reads in the QR code as the page shows it."""
+        """Returns the text that a camera's program reads in the QR code on the page."""
         with tempfile.NamedTemporaryFile(suffix=".png") as file:
             file.write(self.driver.find_element(By.CSS_SELECTOR, "svg.qr").screenshot_as_png)
             file.flush()
@@ -241,7 +241,7 @@ class Desk:
             field.send_keys(words)
 
     def search(self, words):
-        """Counting begins anew."""
+        """Searches, and starts to count presses again."""
         if self.runs_script:
             self.driver.find_element(By.TAG_NAME, "body").send_keys("/")
             box = self.driver.switch_to.active_element
@@ -258,13 +258,13 @@ class Desk:
         self.leave(self.usable(words, within).click)
 
     def usable(self, words, within="main"):
-        """A link or a button with these words."""
+        """Returns a link or a button with these words."""
         literal = f'"{words}"'
         path = f'.//*[self::a or self::button][normalize-space(.)={literal}]'
         return self.driver.find_element(By.CSS_SELECTOR, within).find_element(By.XPATH, path)
 
     def save(self, words, told):
-        """Presses a link that saves a file, and returns what the file has."""
+        """Presses a link that saves a file, and returns the file's content."""
         before = set(os.listdir(self.saved))
         self.usable(words).click()
 
@@ -302,7 +302,7 @@ class Desk:
     # Looking at pages.
 
     def check(self, name):
-        """Checks the page, and takes its pictures."""
+        """Checks the page and takes screenshots."""
         told = f"{name} ({self.driver.current_url.removeprefix(DEED)})"
         for finding in self.driver.execute_script(CHECKER):
             complain(f"{told}: {finding}")
@@ -337,7 +337,7 @@ class Desk:
             {"name": "prefers-color-scheme", "value": theme}])
 
     def names(self, told):
-        """Everything that can be used has a name in the tree that screen readers get."""
+        """Expects every control to have a name for screen readers."""
         usable = {"link", "button", "textbox", "searchbox", "combobox", "checkbox", "radio", "slider",
                   "spinbutton", "heading", "table", "main", "img"}
         unnamed = {"main", "table"}
@@ -349,7 +349,7 @@ class Desk:
             complain(f"{told}: a {role} has no name")
 
     def focus(self, told):
-        """The key Tab leads to everything that can be used, in order, and one sees where it is."""
+        """Expects the Tab key to reach every control in order, with a visible focus."""
         self.driver.execute_script("document.activeElement.blur(); window.scrollTo(0, 0)")
         seen = 0
         actions = webdriver.ActionChains(self.driver)
@@ -382,7 +382,7 @@ class Desk:
 
 
 class Cases:
-    """The tasks, each with customers of its own."""
+    """The tasks. Each uses separate customers."""
 
     def __init__(self, admin, support, mark):
         self.admin, self.support, self.mark = admin, support, mark
@@ -535,7 +535,7 @@ class Cases:
     def evidence(self):
         told, customer = "proving evidence again", self.name("amy")
         buy(customer, "level2")
-        # What the store says about a purchase with a customer has its evidence with it.
+        # Evidence for one of the customer's purchases comes with the store's statement.
         transaction = buy(customer, "pro.month")
         step(do="refund", customer=customer, transaction=transaction)
         expect(eventually(lambda: not active(customer, "pro")), f"{told}: the refund did not arrive")
@@ -652,7 +652,7 @@ class Cases:
 
 
 def look_at_pages(desk, mark):
-    """The pages that no task leads to."""
+    """Opens the pages to which no task leads."""
     customer = f"ida-{mark}"
     place = f"{HOME}/customers/{customer}"
     first = events(customer)[0]["recorded_at"]

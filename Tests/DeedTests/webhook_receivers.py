@@ -1,20 +1,20 @@
-"""Receivers of webhooks for tests, each with its faults. Every call is checked with the public libraries.
+"""Receivers of webhooks for tests, each with a fault. The public libraries check every call.
 
     webhook_receivers.py FOLDER [library]
 
-For each line NAME FAULTS SECRET on standard input, a receiver starts, and `NAME PORT` is printed. What it accepts goes to
-FOLDER/NAME, an id and a body a line; what is wrong goes to FOLDER/wrong. FAULTS say what ails it until `well` comes as a line
-of its own:
+For each line NAME FAULTS SECRET on standard input, starts a receiver and prints `NAME PORT`. FOLDER/NAME gets a line with id
+and body for each call that the receiver accepts, and FOLDER/wrong gets the mistakes in calls. FAULTS say how the receiver
+fails until the line `well` arrives:
 
     none                nothing
     always              500
-    turns               sick by turns
-    dies                by turns nothing listens at its port
-    sleeps              one call in fifty is answered only after 20 s
+    turns               fails by turns
+    dies                by turns, its port is closed
+    sleeps              one call in fifty gets its answer only after 20 s
     slow                each call takes 0.4 s
-    customer NAME       500 for this customer alone
+    customer NAME       500 for only this customer
     answers STATUS      this status, with 70 KiB of answer if `long` follows
-    once STATUS DATE    the first call alone, with this Retry-After; `+5` is the date in 5 s
+    once STATUS DATE    only the first call, with this Retry-After; `+5` is the date in 5 s
     moved NAME          307 to the address of a receiver that started before
     echo                the answer repeats all headers
 """
@@ -49,7 +49,7 @@ def wrong(sentence):
 
 
 def verify(secret, public, headers, body):
-    """The library accepts the call, and refuses each change to it."""
+    """Expects the library to accept the call, and to refuse it after each change."""
     known = {name.lower(): value for name, value in headers.items()}
     Webhook(secret).verify(body, known)
     for name, value in [("webhook-id", "x"), ("webhook-timestamp", str(int(time.time()) - 7))]:
@@ -171,7 +171,7 @@ class Server(ThreadingHTTPServer):
         return next((one.server_port for one in Server.all if one.name == name), 1)
 
     def fault(self, body):
-        """What ails this call."""
+        """Returns the fault for this call."""
         kind = self.faults[0]
         if kind == "turns":
             return "none" if random.random() < 0.3 else TURNS[int(time.time() / 1.5) % len(TURNS)]
@@ -187,7 +187,7 @@ class Server(ThreadingHTTPServer):
         return self.faults[1] if kind == "answers" else words.get(kind, kind)
 
     def die(self):
-        """Nothing listens at the port for a moment, and every connection breaks."""
+        """Closes the port for a moment and breaks every connection."""
         self.shutdown()
         self.server_close()
         for connection in list(self.connections):
@@ -203,7 +203,7 @@ class Server(ThreadingHTTPServer):
                 time.sleep(0.05)
 
     def is_genuine(self, headers, body):
-        """Whether a v1 signature fits, by this program's own reckoning."""
+        """Returns whether a v1 signature is valid, without using a library."""
         if not self.secret:
             return None
         key = base64.b64decode(self.secret.removeprefix("whsec_"))

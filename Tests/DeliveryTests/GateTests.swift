@@ -104,14 +104,13 @@ struct GateTests {
         #expect(asked.count.withLock { $0 } == 1)
         let found = try #require(find("a.example"))
         #expect(found.obstacle == nil)
-        // Another address is looked up before anything is sent to it.
+        // A different address needs a new lookup before anything is sent to it.
         #expect(find("gone.example")?.until == nil)
         told.wait { $0 == 2 ? () : nil }
         #expect(try #require(find("gone.example")).obstacle != nil)
     }
 }
 
-/// Counts calls.
 private final class Seen: Sendable {
     let count = Mutex(0)
 }

@@ -28,7 +28,7 @@ struct OutboxTests {
             access: [], isAccessUnknown: isUnknown)
     }
 
-    /// The next message, which must exist.
+    /// Returns the next message, which must exist.
     private func next(of outbox: inout Outbox) throws -> (line: Line, entry: Entry) {
         let found = outbox.next(ofReplays: false)
         return try #require(found)
@@ -114,7 +114,7 @@ struct OutboxTests {
         let changes = outbox.takeChanges()
         let row = try #require(changes.waiting.first)
         #expect((row.customer.text, row.version, row.part, row.attempts) == ("u", 1, 0, 1))
-        // Another page skips the customer's later events.
+        // A later page does not add to a customer who is already waiting.
         taken([try item("u", 3, 4)], into: &outbox, through: 4)
         #expect(!outbox.hasNext(ofReplays: false))
         #expect(outbox.due(at: now, limit: 9).isEmpty)
@@ -132,7 +132,7 @@ struct OutboxTests {
             #expect(found.entry.message.item.version == version)
             outbox.pass(found.line)
         }
-        // Only a look that finds nothing ends the wait.
+        // The customer stops waiting only when a search finds no more events.
         #expect(outbox.due(at: now, limit: 9).count == 1)
         outbox.load([], of: row.customer, types)
         #expect(outbox.waiting.isEmpty)
@@ -190,7 +190,7 @@ struct OutboxTests {
         ]
         var outbox = Outbox()
         outbox.take(items, through: cursor(3), types)
-        // The process dies while the first message is in progress. Nothing on the page then counts as sent.
+        // If the process died now, during the first message, nothing on the page would count as sent.
         let first = try next(of: &outbox)
         #expect(first.entry.message.item.version == 1)
         let rows = outbox.takeChanges().waiting
@@ -204,7 +204,7 @@ struct OutboxTests {
         let row = try #require(outbox.takeChanges().waiting.first)
         #expect((row.version, row.attempts, row.dueAt) == (2, 1, now))
 
-        // After a restart, the event and everything after it is found again.
+        // After a restart, the sender finds the event and all later ones again.
         var other = Outbox([row])
         other.load([items[1]], of: customer, types)
         #expect(other.takeUnreadable() == [customer: 2])

@@ -9,7 +9,7 @@ import Testing
 struct SigningTests {
     private static let hour: Int64 = 3_600_000
 
-    /// One webhook's sealed row.
+    /// The sealed row of one webhook.
     private final class Row: WebhookTable {
         private let row = Mutex<SealedWebhook?>(nil)
 

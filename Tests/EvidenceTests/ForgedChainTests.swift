@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Tests genuine signatures under certificates that differ from good ones in exactly one thing.
+/// Tests genuine signatures under certificates that differ from valid ones in one detail.
 @Suite("Forged chains of certificates")
 struct ForgedChainTests {
     func refused(_ text: String, by verifier: Verifier = .trusting) -> EvidenceRefusal? {

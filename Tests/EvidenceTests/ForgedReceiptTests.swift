@@ -5,7 +5,7 @@ import Testing
 
 @testable import Evidence
 
-/// Tests samples that differ from a good receipt in exactly one thing.
+/// Tests receipts that differ from a valid one in one detail.
 @Suite("Forged app receipts")
 struct ForgedReceiptTests {
     let good = ReceiptPlan()
@@ -73,7 +73,7 @@ struct ForgedReceiptTests {
         for bit in stride(from: 0, to: bytes.count * 8, by: 13) {
             var flipped = bytes
             flipped[bit / 8] ^= 1 << (bit % 8)
-            // Some octets prove nothing: the unread root, and a digest that is not requested.
+            // Some bytes do not matter: the root, which Deed does not read, and a digest that nothing uses.
             let statement = try? Verifier.trusting.verify(
                 flipped, as: .appReceipt, on: .usual)
             #expect(statement == nil || statement?.facts == fact, "bit \(bit)")
@@ -153,7 +153,7 @@ struct ForgedReceiptTests {
     func flippedSignature() {
         let content = good.attributes.encoded
         let signature = good.signer.key.sign(content, .sha256)
-        // Once the chain is remembered, only the signature is left to check.
+        // This puts the chain into the cache, so that below only the signature is checked.
         #expect(refused(good.bytes(content: content, signature: signature)) == nil)
         for bit in stride(from: 0, to: signature.count * 8, by: 3) {
             var flipped = signature

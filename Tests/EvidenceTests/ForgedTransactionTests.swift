@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Tests samples that differ from a good transaction in exactly one thing.
+/// Tests transactions that differ from a valid one in one detail.
 @Suite("Forged signed transactions")
 struct ForgedTransactionTests {
     let good = SignedJSONPlan(Payload.transaction.json)

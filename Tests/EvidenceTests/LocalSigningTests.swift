@@ -6,7 +6,7 @@ import Testing
 
 @testable import Evidence
 
-/// Tests statements as Xcode signs them on a developer's machine: with one self-signed certificate.
+/// Tests statements that Xcode signs on a developer's machine with a self-signed certificate.
 @Suite("What Xcode signs locally")
 struct LocalSigningTests {
     private static let signer = makeSigner(.p256)
@@ -103,7 +103,7 @@ struct LocalSigningTests {
         let other = try named(payload, by: LocalSigningTests.makeSigner(.p256))
         #expect(other.transaction != first.transaction && other.original != first.original)
         payload["purchaseDate"] = 1_682_935_260_000
-        // A renewal belongs to the same purchase, and a transaction after a reset does not.
+        // A renewal belongs to the same purchase. A transaction after a reset belongs to a new one.
         payload["transactionId"] = "2"
         #expect(try named(payload).original == first.original)
         payload["originalPurchaseDate"] = 1_682_935_260_000
@@ -139,7 +139,7 @@ struct LocalSigningTests {
         #expect(
             refused(plan(local(transaction)), by: try verifier())
                 == .invalidMember("appTransactionId"))
-        // Statements that the store itself signed keep the store's names.
+        // If the store itself signed a statement, its names stay unchanged.
         let genuine = try Verifier.trusting.verify(
             Array(installation.signed().utf8), as: .appTransaction, on: .usual)
         #expect(genuine.facts.apps.first?.appTransaction?.text == "0")

@@ -17,7 +17,7 @@ struct NotificationTests {
             Array(payload.signed().utf8), as: .notification, on: .usual)
     }
 
-    /// A payload with one changed member in its data.
+    /// Returns a payload with one changed member in its data.
     func notification(_ name: String, _ value: JSON?) -> Payload {
         var payload = Payload.notification()
         var data = Payload(
@@ -178,7 +178,7 @@ struct NotificationTests {
             refusal.description
                 == "The signed_transaction inside was made for com.example.app, but the "
                 + "statement around it was not.")
-        // Setting an app changes nothing about the refusal.
+        // Adding the app to Deed would not help.
         #expect(refusal.cure == .none)
         var transaction = Payload.transaction
         transaction["environment"] = "Production"
@@ -200,7 +200,7 @@ struct NotificationTests {
                 == .inside(
                     .signedTransaction,
                     .wrongKind(expected: .signedTransaction, found: .renewalInfo)))
-        // In its own place, the statement is unreadable, and the notification counts.
+        // As renewal info, the same text is merely unreadable, and Deed accepts the notification.
         #expect(refused(.notification(renewal: text)) == nil)
         var transaction = Payload.transaction
         transaction["transactionId"] = nil

@@ -10,7 +10,7 @@ import Testing
 struct PackingTests {
     let packer = EvidencePacker()
 
-    /// One piece of each kind and form, by name.
+    /// A sample of each kind and form of evidence, by name.
     static let samples: [(name: String, kind: EvidenceKind, bytes: [UInt8])] = {
         var indefinite = ReceiptPlan()
         indefinite.form = .ber
@@ -106,7 +106,7 @@ struct PackingTests {
             let noise = (0..<Int.random(in: 0..<300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // Texts that look like certificates, like statements, and like neither.
+            // Some texts look like certificates, some like statements, and some like neither.
             let texts = [
                 noise.base64, noise.base64URL + "." + noise.base64URL + "." + noise.base64URL,
                 "\"\\" + String(decoding: noise, as: UTF8.self), Payload.renewal.signed(),

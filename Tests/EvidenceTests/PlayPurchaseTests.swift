@@ -72,7 +72,7 @@ struct PlayPurchaseTests {
         #expect(paid.accounts == PlayAccounts(profile: "p"))
         let open = try old(#"{"purchaseTimeMillis":"1767225600000","purchaseState":2}"#)
         #expect(open.purchasedAt == nil && !open.isTest && open.order == nil)
-        // A promotion is not a test.
+        // A promotion does not count as a test purchase.
         #expect(try old(#"{"purchaseType":1}"#).isTest == false)
         #expect(try old(#"{"productId":"gems"}"#).items.map(\.product) == ["gems"])
     }

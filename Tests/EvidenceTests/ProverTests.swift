@@ -98,7 +98,7 @@ struct ProverTests {
         let genuine = Payload.notification().signed()
         var payload = Payload.transaction
         payload["productId"] = "com.example.everything"
-        // Two dots in total, so that it also reads as a signed statement with the forger's payload.
+        // The body has two dots, so that it could also be read as a signed statement with the forger's payload.
         let inner =
             "{\"x\":\"a.\(payload.json.bytes.base64URL).b\",\"signedPayload\":\""
             + genuine.split(separator: ".").joined(separator: "\\u002e") + "\"}"
@@ -107,7 +107,7 @@ struct ProverTests {
             #expect(refusal(.notification, outer.bytes) == "malformed_jws")
             #expect(refusal(.signedTransaction, Array(inner.utf8)) != nil)
         }
-        // Alone, it is a body like any other.
+        // Without the outer body, it is a normal notification.
         let proven = try prove(.notification, Array(inner.utf8))
         #expect(proven.record.digest == SHA256.digest(Array(genuine.utf8)).bytes)
         #expect(refusal(.signedTransaction, Array(inner.utf8)) != nil)
@@ -180,7 +180,7 @@ struct ProverTests {
         #expect(throws: RefusedEvidence.self) {
             try prover.read(vouchedFor: raw, for: [], now: now)
         }
-        // Vouching for bytes once does not make them trusted from then on.
+        // The store's confirmation of these bytes does not make Deed accept them without it.
         #expect(refusal(.appReceipt, raw.bytes) == "untrusted_root")
         let reply = RawEvidence(.verifyReceiptReply, Array("{\"status\":0}".utf8))
         #expect(throws: RefusedEvidence.self) {

@@ -102,7 +102,7 @@ struct ReceiptTests {
         #expect(transaction.purchased.text == meant)
     }
 
-    /// The fact of one purchase after a change to its attributes.
+    /// Returns the fact about one purchase after a change to its attributes.
     func purchase(_ change: (inout [ReceiptAttribute]) -> Void) throws -> TransactionFact {
         var attributes: [ReceiptAttribute] = .purchase()
         change(&attributes)

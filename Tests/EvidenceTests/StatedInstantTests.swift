@@ -5,10 +5,10 @@ import Testing
 
 @testable import Evidence
 
-/// Tests that evidence may state dates in the years 1970 to 9999 only.
+/// Tests that evidence may only state dates from 1970 to 9999.
 @Suite("Dates that evidence may state")
 struct StatedInstantTests {
-    /// The first and the last instant that evidence may state, and the nearest instants beyond them.
+    /// The first and the last instant that evidence may state. Below are the nearest instants that it may not.
     private static let taken: [Int64] = [0, 253_402_300_799_999]
     private static let refused: [Int64] = [
         -1, 253_402_300_800_000, .min, .max, -62_135_769_600_000,
@@ -48,7 +48,7 @@ struct StatedInstantTests {
             ]
     }
 
-    /// Dates in a transaction's content.
+    /// The dates in a transaction.
     private static var inner: [Probe] {
         func probe(_ member: String, _ wrap: @escaping (JSON) -> (String, JSON)) -> Probe {
             Probe(kind: .signedTransaction, member: member) { value in
@@ -177,7 +177,8 @@ struct StatedInstantTests {
 }
 
 extension JSON {
-    /// The value with one member set in the object at that place, or in the first object of the list there.
+    /// Returns the value with one member set in the object at `place`. If there is a list, sets it
+    /// in the list's first object.
     func setting(_ place: [String], _ name: String, _ value: JSON) -> JSON {
         var payload = Payload(object?.members.map { ($0.name, $0.value) } ?? [])
         guard let first = place.first else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Evidence
 
-/// Puts U+0000 into each text that is read, because no column of PostgreSQL accepts it.
+/// Puts U+0000 into each text that Deed reads, because PostgreSQL cannot store it.
 @Suite("Texts that evidence may state")
 struct StatedTextTests {
     private static let bad = "a\u{0}"
@@ -13,7 +13,7 @@ struct StatedTextTests {
     private struct Probe {
         let kind: EvidenceKind
         let payload: Payload
-        /// The objects around the members.
+        /// The names of the objects around the members.
         var place: [String] = []
         let members: [String]
     }
@@ -98,14 +98,14 @@ struct StatedTextTests {
             (EvidenceKind.signedTransaction, Self.refunded), (.renewalInfo, .renewal),
             (.appTransaction, .appTransaction),
         ] {
-            // Texts that Deed does not read may contain it, as may a member that a later release reads.
+            // Members that Deed does not read may contain U+0000.
             for name in payload.members.map(\.name) + ["newMember"] {
                 var changed = payload
                 changed[name] = .string(Self.bad)
                 let bytes = Array(changed.signed().utf8)
                 guard let statement = try? Verifier.read(bytes, as: kind, companion: .example)
                 else { continue }
-                // Swift writes U+0000 in this way.
+                // Swift prints U+0000 as `\0`.
                 #expect(!"\(statement.contents.facts)".contains(#"\0"#), "\(kind) \(name)")
             }
         }

@@ -10,7 +10,7 @@ import Threading
 
 @Suite("Certificates are judged at the instant of signing")
 struct ValidityTests {
-    /// A transaction signed at `instant` under certificates with those lifetimes.
+    /// Returns a transaction signed at `instant` under certificates with those lifetimes.
     func refused(
         at instant: Instant, leaf: CertificatePlan = .leaf,
         intermediate: CertificatePlan = .intermediate, by verifier: Verifier = .trusting

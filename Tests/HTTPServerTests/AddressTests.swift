@@ -139,7 +139,7 @@ struct AddressTests {
         #expect(left.count { $0 } == 34, "\(left)")
     }
 
-    /// Connections hold a place in three ways: with nothing sent, with part of a head, or with part of a body.
+    /// Connections can hold a place by sending nothing, part of a head, or part of a body.
     @Test(
         "Many addresses with few connections keep no newcomer out, and end no known client",
         arguments: [
@@ -157,7 +157,7 @@ struct AddressTests {
         }
         let known = try (0..<50).map { _ in try RawClient(undocumented: server.port, from: 2) }
         for client in known { #expect(ask(client, "Authorization: known\r\n") == 200) }
-        // Twenty addresses hold the other places, including those of connections that get an error.
+        // Twenty addresses hold all other places, including the places of connections that get an error.
         let crowd = try (0..<300).map {
             try RawClient(undocumented: server.port, from: UInt8(10 + $0 % 20))
         }
@@ -188,7 +188,7 @@ struct AddressTests {
         }
         let first = try ask("192.0.2.1")
         usleep(100_000)
-        // One request is being handled and two are waiting.
+        // The server handles one request, and two are waiting.
         let many = try (0..<10).map { _ in try ask("192.0.2.1") }
         usleep(100_000)
         let other = try ask("192.0.2.2")

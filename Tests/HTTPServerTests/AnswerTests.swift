@@ -248,7 +248,7 @@ struct AnswerTests {
     }
 }
 
-/// The header's value, or the reason why it has none.
+/// Returns the header's value, or the reason why there is none.
 private func value(of name: StaticString, in request: borrowing Request) -> String {
     do throws(HeaderError) {
         return try request.header(name) ?? "none"

@@ -10,7 +10,7 @@ import Threading
 
 @Suite("Requests are framed strictly", .timeLimit(.minutes(20)))
 struct FramingTests {
-    /// A server that remembers the targets that its handler saw.
+    /// A server that records the targets of the requests that its handler gets.
     private final class Witness: Sendable {
         private let targets = Mutex<[String]>([])
         private let unmarked = Mutex<[String]>([])
@@ -18,9 +18,9 @@ struct FramingTests {
         private let kept = Mutex<[String]>([])
 
         var seen: [String] { targets.withLock { $0 } }
-        /// Bodies that were not empty.
+        /// The bodies that are not empty.
         var bodies: [String] { kept.withLock { $0 } }
-        /// The targets without the mark that a proxy sets on everything that it passes on.
+        /// The targets of requests without the mark that a proxy adds to each request.
         var seenUnmarked: [String] { unmarked.withLock { $0 } }
 
         func serve(_ change: (inout ServerSettings) -> Void = { _ in }) throws -> Server {
@@ -47,7 +47,7 @@ struct FramingTests {
         }
     }
 
-    /// A client's result for bytes sent in pieces: the statuses, and whether the connection ends.
+    /// Sends the request in pieces. Returns the statuses, and whether the connection ends.
     private func result(
         of request: RawRequest, in pieces: [ArraySlice<UInt8>], at port: UInt16
     ) throws -> (statuses: [Int], isClosed: Bool) {
@@ -109,7 +109,7 @@ struct FramingTests {
     @Test("Behind a proxy no request hides in another", arguments: Proxy.Kind.allCases)
     func behindProxy(_ kind: Proxy.Kind) throws {
         let witness = Witness()
-        // Caddy cuts off a request that it has partly passed on.
+        // Caddy may stop in the middle of a request, so the server must not wait long for a body.
         let server = try witness.serve { $0.timeouts.body = 1000 }
         let proxy = try Proxy(kind, before: server.port)
         for request in RawRequest.all {
@@ -119,7 +119,7 @@ struct FramingTests {
                 let isFine = reply.status < 500 || [501, 505].contains(reply.status)
                 #expect(isFine || kind == .caddy, "\(request.name): \(reply.status)")
             }
-            // The proxy's connection to the server still works.
+            // The connection between the proxy and the server still works.
             let honest = try RawClient(undocumented: proxy.port)
             honest.send(
                 Proxy.moved(Array(RawRequest.get("Connection: close\r\n", target: "/b").utf8)))
@@ -127,7 +127,7 @@ struct FramingTests {
             #expect(
                 reply?.body.hasSuffix("/b") == true, "\(request.name): \(reply?.head ?? "none")")
         }
-        // A request that the proxy did not recognize would lack its mark.
+        // A request hidden in another one would lack the proxy's mark.
         #expect(witness.seenUnmarked == [])
         #expect(witness.seen.count > RawRequest.all.count)
         #expect(server.drain(milliseconds: 2000))

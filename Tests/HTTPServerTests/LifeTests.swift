@@ -10,7 +10,7 @@ import Threading
 struct LifeTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// A server that answers when the gate opens.
+    /// Returns a server that answers when the gate opens.
     private func gatedServer() throws -> (Server, Gate) {
         let gate = Gate()
         let server = try makeServer { _ in
@@ -82,7 +82,7 @@ struct LifeTests {
         let server = try makeServer { _ in
             .eventually { reply in replies.change { $0.append(reply) } }
         }
-        // More clients than workers.
+        // There are more clients than workers.
         let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send(Self.request) }
         let all = try #require(
@@ -114,7 +114,7 @@ struct LifeTests {
         let lost = try RawClient(undocumented: server.port)
         lost.send("GET /lost HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(lost.reply() == nil)
-        // More clients than workers.
+        // There are more clients than workers.
         let clients = try (0..<20).map { _ in try RawClient(undocumented: server.port) }
         for client in clients { client.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n") }
         let all = try #require(
@@ -183,7 +183,7 @@ struct LifeTests {
         let ends = Monitor<[Bool]>([])
         for number in 1...8 {
             startThread("client-\(number)") {
-                // Whether every answer was right until the server closed between two of them.
+                // Whether every answer was right until the server closed the connection between two answers.
                 var isRight = true
                 if let client = try? RawClient(undocumented: server.port) {
                     while client.send("GET /\(number) HTTP/1.1\r\nHost: x\r\n\r\n") {

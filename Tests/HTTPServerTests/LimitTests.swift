@@ -37,7 +37,7 @@ struct LimitTests {
         #expect(second.reply()?.status == 503)
         gate.open()
         #expect(first.reply()?.body == "taken")
-        // The memory is returned once the first answer is on its way. The client has the answer before that.
+        // The server frees the memory shortly after it has sent the first answer.
         let isTaken = eventually {
             let third = try? RawClient(undocumented: server.port)
             third?.send(request + body)
@@ -121,7 +121,7 @@ struct LimitTests {
         #expect(sent < 1000)
     }
 
-    /// Each client sends a beginning, and then the same bytes again and again without ever finishing.
+    /// Each client sends a beginning and then repeats the same bytes, without ever completing a request.
     @Test(arguments: [
         ("", "", "nothing at all"),
         ("GET / HTTP/1.1\r\n", "X-A: b\r\n", "headers that trickle in"),

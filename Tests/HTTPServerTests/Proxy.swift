@@ -3,8 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A proxy from the distribution, started by the test with the settings that `deploy/proxies`
-/// advises.
+/// One of the distribution's proxies, run with the settings from `deploy/proxies`.
 final class Proxy {
     enum Kind: String, CaseIterable, Sendable {
         case nginx, haproxy, caddy
@@ -17,7 +16,7 @@ final class Proxy {
             }
         }
 
-        /// Turns the advised settings into settings that a test can run.
+        /// Returns the recommended settings with the changes that a test needs.
         fileprivate func settings(_ advised: String, listen: UInt16, server: UInt16) -> String {
             let text = advised.replacingOccurrences(
                 of: "127.0.0.1:8080", with: "127.0.0.1:\(server)")
@@ -73,7 +72,7 @@ final class Proxy {
             program, kind.arguments(file, folder.path),
             environment: ["HOME": folder.path, "PATH": "/usr/bin:/bin"],
             output: "\(folder.path)/output", errors: errors)
-        // A busy machine takes long to start a program.
+        // On a busy machine, a program may take long to start.
         let isUp = (0..<10).contains { _ in
             eventually { (try? RawClient(undocumented: port)) != nil }
         }
@@ -83,7 +82,7 @@ final class Proxy {
         )
     }
 
-    /// A file of `deploy/proxies`.
+    /// Returns a file of `deploy/proxies`.
     static func advised(_ file: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -91,7 +90,7 @@ final class Proxy {
             contentsOf: root.appendingPathComponent("deploy/proxies/\(file)"), encoding: .utf8)
     }
 
-    /// The same request for something under `/v1/`, which proxies let through.
+    /// Returns the same request for a path under `/v1/`, because proxies pass only such paths on.
     static func moved(_ bytes: [UInt8]) -> [UInt8] {
         var moved: [UInt8] = []
         for place in bytes.indices {

@@ -7,7 +7,7 @@ import Threading
 
 @Suite("The recommended proxies", .timeLimit(.minutes(20)))
 struct ProxyTests {
-    /// How many connections each client may have, according to the files and the page.
+    /// How many connections each client may have, according to the proxies' files and the documentation.
     private static let share = 256
 
     private func serve(
@@ -47,8 +47,7 @@ struct ProxyTests {
         }
     }
 
-    // Caddy has no such limit. A separate local network keeps the rule from affecting everyone
-    // else.
+    // Caddy itself has no such limit. The test uses a separate network, so that the rule affects nothing else.
     @Test(
         "The rule with Caddy's file gives each client its share of connections",
         .enabled(if: getuid() == 0, "only root may set rules"))
@@ -98,7 +97,7 @@ struct ProxyTests {
         let proxy = try Proxy(kind, before: server.port)
         let held = try (0..<(Self.share + 44)).map { _ in try ask(at: proxy.port, from: 77) }
         let other = try ask(at: proxy.port, from: 78)
-        // All requests reach the proxy before the first is answered.
+        // The proxy must get all requests before the first one is answered.
         pause(milliseconds: patient(1000))
         gate.open()
         #expect(other.reply()?.body == "answered")

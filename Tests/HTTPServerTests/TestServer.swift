@@ -4,7 +4,7 @@ import Telemetry
 import TestSupport
 import Threading
 
-/// A server on a free port, with few threads and refusals that name their reason.
+/// Returns a server on a free port, with few threads and refusals that name their reason.
 func makeServer(
     metrics: Metrics = Metrics(), _ change: (inout ServerSettings) -> Void = { _ in },
     handler: @escaping @Sendable (borrowing Request) -> Answer
@@ -52,13 +52,13 @@ final class Gate: Sendable {
 
     func open() { state.change { $0.isOpen = true } }
 
-    /// Whether `count` threads reach the gate within two seconds.
+    /// Returns whether `count` threads reach the gate within two seconds.
     func hasGathered(_ count: Int) -> Bool {
         state.wait(milliseconds: patient(2000)) { $0.waiting >= count ? true : nil } ?? false
     }
 }
 
-/// Whether `condition` comes true within two seconds.
+/// Returns whether `condition` comes true within two seconds.
 func eventually(_ condition: () -> Bool) -> Bool {
     eventually(within: 2000, condition)
 }

@@ -86,9 +86,9 @@ struct JSONTests {
                 let expected: JSONError.Reason? =
                     switch byte {
                     case 0..<0x20: .badString
-                    // The value ends at this quote.
+                    // The string ends at this quotation mark.
                     case UInt8(ascii: "\""): .trailing
-                    // No escape is called "a", and the last backslash hides the end.
+                    // `\a` is not an escape, and a backslash at the end hides the closing quotation mark.
                     case UInt8(ascii: "\\"): place < 19 ? .badString : .truncated
                     case 0x80...: .badUTF8
                     default: nil

@@ -20,7 +20,7 @@ struct FollowingTests {
         ledger = database.ledger()
     }
 
-    /// The events that the job passed on, shard by shard.
+    /// The events that the job delivered, by shard.
     private final class Notes: Sendable {
         private struct State {
             var taken: [Shard: [ClosedRange<Int64>]] = [:]
@@ -43,11 +43,11 @@ struct FollowingTests {
         }
 
         var taken: [Shard: [ClosedRange<Int64>]] { state.withLock(\.taken) }
-        /// The maximum number of threads that took events at once.
+        /// The maximum number of threads that received events at the same time.
         var most: Int { state.withLock(\.most) }
         var count: Int { taken.values.joined().reduce(0) { $0 + $1.count } }
 
-        /// Whether each shard was passed on after that position, in order and once.
+        /// Returns whether the job delivered each shard's events after that position, in order and once.
         func isWhole(behind start: Int64 = 0) -> Bool {
             taken.values.allSatisfy { ranges in
                 var last = start
@@ -183,7 +183,7 @@ struct FollowingTests {
         #expect(events.map(\.version) == [1, 2, 3, 4, 5])
         #expect(events.allSatisfy { $0.stream.project.text == "small" && $0.content != nil })
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
-        // Other projects' events move nothing.
+        // Events of other projects do not move the cursors.
         _ = try ledger.append(.give("pro", to: .test("u1", project: "large"), grant: "last"))
         #expect(try !ledger.read(by: reader, under: lease) { _ in Issue.record("others' events") })
         #expect(try database.number("select sum(seq)::bigint from deed.cursors") == 5)
@@ -207,7 +207,7 @@ struct FollowingTests {
                     .give("pro", to: .test("u\(number % 20)"), grant: "g\(lane)-\(number)"))
             }
         }
-        // The clock of the leases stands still. A run that has ended returns its lease.
+        // The clock of the leases stands still, but a run returns its lease when it ends.
         #expect(eventually(within: 20_000) { notes.count == 240 })
         for runner in runners { runner.stop() }
         for runner in runners { #expect(runner.unfinished(after: 10_000) == []) }

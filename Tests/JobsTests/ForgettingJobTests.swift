@@ -17,7 +17,7 @@ struct ForgettingJobTests {
 
     init() throws {
         database = try ScratchDatabase()
-        // Filed two years ago, a millisecond apart.
+        // This evidence arrived two years ago, one piece per millisecond.
         try database.run(
             """
             insert into deed.evidence
@@ -43,7 +43,7 @@ struct ForgettingJobTests {
         get throws { try database.number("select count(*) from deed.evidence") }
     }
 
-    /// The value of a metric.
+    /// Returns the value of a metric.
     private func counted(_ what: String) -> Int64 {
         let name = #"deed_forgotten_total{what="\#(what)"} "#
         let lines = metrics.text().split(separator: "\n").filter { $0.hasPrefix(name) }
@@ -60,7 +60,7 @@ struct ForgettingJobTests {
         #expect((1..<Self.count).contains(half))
         let place = try ledger.evidenceForgottenUntil()
         #expect(place > .distantPast)
-        // Evidence before the place is not examined again.
+        // Deed does not examine evidence before this position again.
         let again = database.ledger(clock: clock.reading)
         defer { again.close() }
         try run(try job(again))
@@ -80,7 +80,7 @@ struct ForgettingJobTests {
         defer { ledger.close() }
         try run(try job(ledger, after: .days(731)))
         #expect(try left == Self.count)
-        // An age that goes back beyond the calendar.
+        // With this age, the limit would be earlier than any date.
         try run(try job(ledger, after: try #require(CalendarDuration("P9999999Y"))))
         #expect(try left == Self.count)
         #expect(try database.number("select count(*) from deed.store_budgets") == 0)

@@ -12,20 +12,18 @@ import Threading
 @Suite("The nightly job", .timeLimit(.minutes(20)))
 struct ReconcilingJobTests {
     private let service: TestService
-    /// The projects whose runs reached their work, in order, and the project whose right is not
-    /// available.
+    /// The projects whose runs reached their work, in order, and the project that another run blocks.
     private let work = Work()
 
     private final class Work: Sendable {
         let done = Mutex<[ProjectID]>([])
         let broken = Mutex<ProjectID?>(nil)
-        /// How often another run has the right to reconcile.
+        /// How many more times another run is in progress.
         let refusals = Mutex(0)
 
         var projects: [String] { done.withLock { $0.map(\.text) } }
     }
 
-    /// The work of one run.
     private struct OneRun: ReconcileSteps, ReconcileRights, ReconcileRight {
         let project: ProjectID
         let work: Work
@@ -86,7 +84,7 @@ struct ReconcilingJobTests {
         work.broken.withLock { $0 = try? ProjectID("b") }
         #expect(throws: Fault.logBlocked) { try run(job) }
         #expect(work.projects == ["a", "c", "default"])
-        // The run resumes, and finished parts stay finished.
+        // The run resumes and does not repeat finished parts.
         #expect(throws: Fault.logBlocked) { try run(job) }
         work.broken.withLock { $0 = nil }
         try run(job)

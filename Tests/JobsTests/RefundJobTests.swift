@@ -38,7 +38,7 @@ struct RefundJobTests {
             alter table deed.events disable trigger all;
             update deed.events set payload = '{}' where customer in ('u1', 'u2')
             """)
-        // This instance has seen none of it.
+        // This instance has not read these customers.
         let other = try TestService(beside: service)
         let job = Job.reportingRefunds(
             other.refundReports(), log: other.logged.log, metrics: other.metrics)

@@ -18,14 +18,14 @@ struct RunnerTests {
         database = try ScratchDatabase()
     }
 
-    /// A separate instance over the database.
+    /// Returns a runner for a separate instance over the database.
     private func runner(_ jobs: Job...) -> Runner {
         Runner(
             jobs, leases: database.ledger(), now: clock.reading, machineClock: clock.reading,
             log: logged.log, metrics: metrics)
     }
 
-    /// Counts up, and lets threads wait for the count.
+    /// A counter that threads can wait for.
     private final class Tally: Sendable {
         private let count = Monitor(0)
 
@@ -62,7 +62,7 @@ struct RunnerTests {
         #expect(tally.reaches(2))
         #expect(!tally.reaches(3, within: 200))
         stop(one, other)
-        // A run that takes no time appears only in the metrics.
+        // A run that takes no time appears only in the metrics, not in the log.
         #expect(logged.all.filter { $0.contains("job_done") } == [])
         let ended = clock.now.milliseconds / 1000
         let line = "deed_job_last_run_timestamp_seconds{job=\"hourly\"} \(ended)\n"
@@ -122,7 +122,7 @@ struct RunnerTests {
             })
         runner.start()
         #expect(tally.reaches(1))
-        // The pause is now a second long.
+        // By now, the pause after a failure is a second long.
         for run in 2...4 {
             runner.hurry("failing")
             #expect(tally.reaches(run, within: 900))
@@ -145,7 +145,7 @@ struct RunnerTests {
             [job], leases: ledger, now: clock.reading, machineClock: clock.reading,
             log: logged.log, metrics: metrics)
         func failures() -> [String] { logged.all.filter { $0.contains("job_failed") } }
-        // Nothing shows that the database can be used.
+        // This job fails because the database is unavailable.
         runner.start()
         #expect(tally.reaches(6))
         #expect(failures() == [])
@@ -170,7 +170,7 @@ struct RunnerTests {
         let due = clock.now.advanced(byMilliseconds: 1000)
         let runner = runner(
             Job("early", .everywhere(milliseconds: 60_000)) { _ in
-                // Asked first, because the test moves the clock as soon as the run is counted.
+                // Reads the clock first, because the test moves it as soon as the run is counted.
                 let isEarly = clock.now < due
                 tally.add()
                 return isEarly ? .at(due) : .asScheduled

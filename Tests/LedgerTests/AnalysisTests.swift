@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Runs the queries of `docs/sql.md` over a history with known answers.
+/// Runs the queries of `docs/sql.md` on a history with known answers.
 @Suite("Analysts' questions in SQL")
 struct AnalysisTests {
     private let database: ScratchDatabase
@@ -75,7 +75,7 @@ struct AnalysisTests {
             ) { state, _, now throws(Refusal) in try decide(state, now) })
     }
 
-    /// A period of a subscription between two days.
+    /// Returns a subscription period between two days.
     private func period(
         _ transaction: String, of original: String, _ product: String, _ days: Range<Int64>,
         _ milliunits: Int64, _ currency: String,
@@ -102,7 +102,7 @@ struct AnalysisTests {
         func trial(_ fact: inout TransactionFact) {
             fact.offer = Offer(kind: .introductory, discount: .freeTrial)
         }
-        // 5 January, 12 January, and then every 12th.
+        // These are 12 January and the 12th of each following month.
         let starts: [Int64] = [11, 42, 70, 101, 131, 162]
         try record(
             "anna",
@@ -110,7 +110,7 @@ struct AnalysisTests {
                 + zip(starts, starts.dropFirst()).map { start, end in
                     period("a\(start)", of: "a0", "pro", start..<end, 9990, "USD")
                 })
-        // An old receipt mentions the trial but no price.
+        // An old receipt mentions the trial but not the price.
         try record(
             "ben",
             [
@@ -144,7 +144,7 @@ struct AnalysisTests {
         try give("pro", to: "gina", grant: "g1", ticket: "T-1")
         try give("pro", to: "hans", grant: "g2", ticket: "T-1")
         try give("pro", to: "anna", grant: "g3", ticket: "T-2")
-        // A grant that starts later this month gives no access yet.
+        // This grant starts later in the month, so it gives no access yet.
         try give("pro", to: "ines", grant: "g4", ticket: "T-3", from: at(140))
         clock.set(at(105))
         _ = try ledger.append(.revoke("g2", of: .test("hans"), key: "revoke"))
@@ -169,7 +169,7 @@ struct AnalysisTests {
             ]
         ),
         (5, ["emil plus 2026-05-19T00:00:00+00:00"]),
-        // Two trials of pro were not sales.
+        // Two trials of pro do not count as sales.
         (6, ["coins 1 1 100.0", "pro 7 1 14.3", "level2 1 0 0.0", "plus 1 0 0.0"]),
         (
             7,
@@ -197,7 +197,8 @@ struct AnalysisTests {
         (11, held),
     ]
 
-    /// The holders of pro, each from one day to another: anna, ben, cleo until the refund, gina, hans, and fred.
+    /// The holders of pro by day. Each range belongs to one customer: anna, ben, cleo until the
+    /// refund, gina, hans, and fred.
     private static let held: [String] = {
         let runs: [Range<Int64>] = [4..<200, 19..<26, 40..<78, 100..<200, 100..<105, 131..<162]
         return (4...134).map { (day: Int64) in
@@ -290,7 +291,7 @@ struct AnalysisTests {
         #expect(try rows(of: question) == complete)
     }
 
-    /// Each row's values, separated by spaces.
+    /// Returns the values of each row, separated by spaces.
     private func rows(of query: String) throws -> [String] {
         var connection = try Connection.open(database.settings())
         try connection.run(Script(embedded: Array("set time zone 'UTC'".utf8)))
@@ -307,7 +308,7 @@ struct AnalysisTests {
         }
     }
 
-    /// The page's queries by number.
+    /// Returns the page's queries by number.
     private static func questions() throws -> [(number: Int, query: String)] {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -11,7 +11,7 @@ import Threading
 final class BackgroundTests {
     private let database: ScratchDatabase
     private let ledger: Ledger
-    /// Customers of one shard.
+    /// Customers in the same shard.
     private let streams: [Stream]
 
     init() throws {
@@ -26,7 +26,7 @@ final class BackgroundTests {
 
     deinit { ledger.close() }
 
-    /// Background commands for all streams but the last, which gets a client's command.
+    /// Returns background commands for all streams but the last, which is for a client's command.
     private func grants() throws -> [Command] {
         try streams.dropLast().map { try .give("pro", to: $0, grant: "g1") }
     }
@@ -36,8 +36,7 @@ final class BackgroundTests {
             "select max(n) from (select count(*) as n from deed.events group by xmin::text) as c")
     }
 
-    /// Decides commands on another thread while the shard is locked. `body` sends commands that
-    /// come later.
+    /// Decides commands on another thread while the shard is locked. `body` sends the later commands.
     private func behindLock(
         _ commands: [Command], _ body: () throws -> Void
     ) throws -> [Result<Outcome, CommandError>] {
@@ -83,7 +82,7 @@ final class BackgroundTests {
 
     @Test("A batch with a statement of half a second is halved until it takes less")
     func slow() throws {
-        // Thirty commands would take longer.
+        // With this trigger, thirty commands take longer than half a second.
         try database.run(
             """
             create function deed.dawdle() returns trigger language plpgsql as
@@ -109,8 +108,7 @@ final class BackgroundTests {
         }
         let client = Monitor<Result<Outcome, CommandError>?>(nil)
         let command = try Command.give("pro", to: stream, grant: "g1")
-        // The background's first batch and the client wait for the lock. The second batch follows
-        // both.
+        // The first background batch and the client wait for the lock. The second background batch comes after both.
         let answers = try behindLock(Array(grants().dropFirst()) + [late]) {
             ledger.submit(command) { answer in client.change { $0 = answer } }
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ledger
 
-/// Rows of `deed.catalogs`, and the events that name them.
+/// Tests the rows of `deed.catalogs`, and the events that refer to them.
 @Suite("Catalogs under their digests")
 struct CatalogRowTests {
     private let database: ScratchDatabase
@@ -23,7 +23,7 @@ struct CatalogRowTests {
         for project in ["default", "other"] { try create(project, on: ledger) }
     }
 
-    /// One that has nothing in memory.
+    /// Returns a ledger without anything in memory.
     private func ledger() -> Ledger { database.ledger(clock: clock.reading) }
 
     private func change(
@@ -51,7 +51,7 @@ struct CatalogRowTests {
         }
     }
 
-    /// A pass for thirty days, which unlocks these.
+    /// Returns a catalog with a thirty-day pass that unlocks these entitlements.
     private func selling(_ entitlements: String...) -> Catalog {
         catalog([
             product(
@@ -74,7 +74,7 @@ struct CatalogRowTests {
         get throws { try database.number("select count(*) from deed.catalogs") }
     }
 
-    /// As the owner may do who disables what protects them.
+    /// Changes protected rows, as an owner can after disabling the triggers.
     private func tamper(_ statement: String) throws {
         try database.run(
             """
@@ -153,7 +153,7 @@ struct CatalogRowTests {
         try expectChange(from: "season", to: "vip", at: 1000, for: "u1")
     }
 
-    /// Has a ledger without memory write to the customer, and compares what is published before.
+    /// Lets a ledger without memory write to the customer, and compares the changes that it publishes.
     private func expectChange(
         from old: String, to new: String, at milliseconds: Int64, for customer: String
     ) throws {
@@ -175,7 +175,7 @@ struct CatalogRowTests {
         try buy("t1", for: "u1", on: writer)
         for number in 1..<count {
             clock.advance(byMilliseconds: 1000)
-            // The titles make each of them another one.
+            // The titles make each catalog different.
             var draft = CatalogDraft()
             draft.products = selling(number < count - 1 ? "season" : "vip").products
             draft.entitlementTitles = [id("season"): "Season \(number)"]

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// Tests that a login of the database cannot gain rights.
+/// Tests that database logins cannot gain rights.
 @Suite("A login gains no rights")
 struct ClimbingTests {
     private let database: ScratchDatabase
@@ -22,7 +22,7 @@ struct ClimbingTests {
         arguments: ["int8multirange", "text", "jsonb", "timestamptz", "numeric"])
     func types(_ name: String) throws {
         let analyst = try TestLogin(analystOf: database)
-        // The object in the type's place notes who runs it, and uses that user's rights.
+        // The object that replaces the type records which user runs it.
         try runScript(
             """
             create temporary table ran (who name);
@@ -61,7 +61,7 @@ struct ClimbingTests {
         #expect(try database.text(open) == "")
     }
 
-    /// The suite of erased customers' events tests what the second function allows.
+    /// A different suite tests what the second function allows: the one about erased customers' events.
     @Test(
         "Four functions run with the rights of their owner: one has no argument, one empties what was erased, two delete what is old"
     )
@@ -118,7 +118,7 @@ struct ClimbingTests {
         #expect {
             try database.run(insertion, role: LedgerSettings.serviceRole)
         } throws: { ($0 as? PostgresError)?.sqlState == "42501" }
-        // The owner cannot either, if the real world has left any data.
+        // The owner cannot do it either if the database contains any real data.
         #expect {
             try database.run(insertion)
         } throws: { ($0 as? PostgresError)?.sqlState == "DD007" }

@@ -38,7 +38,7 @@ struct ContractTests {
         }
     }
 
-    /// Customers, each with a random history whose facts arrived in any order.
+    /// Creates customers, each with a random history whose facts arrived in any order.
     private func customers(_ count: Int, seed: UInt64) throws -> [Stream] {
         let streams = try (0..<count).map { try Stream.test("customer \($0)") }
         inParallel(8) { lane in
@@ -72,7 +72,7 @@ struct ContractTests {
         #expect(again == 0)
     }
 
-    /// Asks the service and the database the same questions. Returns the number of questions.
+    /// Asks the service and the database the same questions. Returns their number.
     private func compare(_ streams: [Stream]) throws -> Int {
         var connection = try Connection.open(database.settings(role: LedgerSettings.serviceRole))
         var asked = 0

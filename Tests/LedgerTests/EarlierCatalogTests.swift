@@ -10,7 +10,7 @@ import Threading
 
 @testable import Ledger
 
-/// What it takes to read earlier catalogs, and whom that affects.
+/// Tests which earlier catalogs the ledger reads, and which customers a damaged one affects.
 @Suite("Earlier catalogs")
 struct EarlierCatalogTests {
     private let database: ScratchDatabase
@@ -40,7 +40,7 @@ struct EarlierCatalogTests {
             })
     }
 
-    /// Applies a catalog of passes. The title makes each version another one.
+    /// Applies a catalog of passes. Its title makes each version different.
     private func apply(_ passes: [String] = ["pass"], on ledger: Ledger) throws {
         let version = try ledger.project(id("default")).catalogVersion + 1
         var draft = CatalogDraft()
@@ -70,7 +70,7 @@ struct EarlierCatalogTests {
         try .give("season", to: .test(customer), grant: "gift")
     }
 
-    /// As the owner may do who disables what protects the rows.
+    /// Damages a protected row, as an owner can after disabling the triggers.
     private func lose(_ version: Int) throws {
         try database.run(
             """
@@ -143,7 +143,7 @@ struct EarlierCatalogTests {
             try (["u0"] + others).map(gift), at: .service, isRehearsal: false)
         #expect(answers.map { (try? $0.get().events.count) ?? 0 } == [0, 1, 1])
         #expect(ledger.unread.list.map(\.subject.customer) == ["u0"])
-        // The others were committed together.
+        // The other commands were committed together.
         #expect(
             try database.number(
                 "select count(distinct xmin::text) from deed.events where type = 'grant.given'")
@@ -170,7 +170,7 @@ struct EarlierCatalogTests {
                 #expect(kept.count == 3, "\(pass)")
             }
         }
-        // Where there is room, many products make the catalogs whole.
+        // In the larger cache, a need for many products loads whole catalogs.
         let places = editions.dropLast().map {
             WantedEdition(project: id("default"), edition: $0).place
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-/// Tests what the database allows for an erased customer's events.
+/// Tests what the database allows with an erased customer's events.
 @Suite("Events of erased customers in the database")
 struct ErasedLogTests {
     private let database: ScratchDatabase
@@ -72,7 +72,7 @@ struct ErasedLogTests {
         try empty("anna", as: other)
         #expect(try full("anna") == 3)
         try empty("anna")
-        // The erasure, and the grant of the new life.
+        // These are the erasure and the grant after it.
         #expect(try full("anna") == 2)
         #expect(try full("ben") == 1)
         ledger.close()
@@ -151,7 +151,7 @@ struct ErasedLogTests {
         }
     }
 
-    /// One event of each type, as payloads of a release.
+    /// One event of each type, from the recorded payloads.
     private static let samples: [(type: EventType, format: Int16, payload: String)] = {
         var seen = Set<EventType>()
         let all =
@@ -179,7 +179,7 @@ struct ErasedLogTests {
             ) { _, _, _ in [event] }
             command.purchases = event.heldPurchases
             _ = try ledger.append(command)
-            // The samples are about the same things, which only one customer can hold.
+            // The samples concern the same purchases, tokens and orders, which only one customer can have.
             try database.run(
                 "delete from deed.holders; delete from deed.tokens; delete from deed.order_owners")
         }
@@ -197,7 +197,7 @@ struct ErasedLogTests {
             let state = try fresh.customer(of: .test("c\(number)")).customer
             #expect(state.version == 2 && state.isErased, "\(samples[number].type)")
         }
-        // Earlier checkpoints still fit.
+        // The audit still accepts earlier checkpoints.
         for mark in marks {
             let audit = try auditor.audit(mark.shard, since: nil, against: mark)
             #expect(audit.findings.isEmpty, "\(audit.findings.listed)")

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Events as the log stores them")
 struct EventCodingTests {
-    /// Payloads that every release must be able to read. A new type or a new format adds a row. The
-    /// rows of a release never change.
+    /// Payloads that every release must be able to read. Each new type or format adds a row, and
+    /// rows never change after a release.
     static let payloads: [(type: String, format: Int16, payload: String)] = [
         ("project.created", 1, #"{"project":"default"}"#),
         ("key.created", 1, #"{"key":"k_1","role":"backend","name":"lobby","digest":"00ff"}"#),

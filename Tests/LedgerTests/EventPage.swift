@@ -2,23 +2,23 @@ import Core
 import Foundation
 import JSON
 
-/// `docs/events.md`, as far as it describes the content of events.
+/// The parts of `docs/events.md` that describe the content of events.
 struct EventPage {
     struct Misread: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// What the page says about a member's kind.
+    /// The kind of a member, according to the page.
     indirect enum Kind {
         case string, integer, boolean, instant
         case words([String], orUnknown: Bool)
         case part(String)
         case list(Kind)
-        /// An object with such a value under each name.
+        /// An object with values of this kind under any names.
         case named(Kind)
         case either(Kind, Kind)
         case orNull(Kind)
-        /// Another page describes the value.
+        /// A value that another page describes.
         case elsewhere
     }
 
@@ -30,7 +30,7 @@ struct EventPage {
 
     struct Section {
         let title: String
-        /// The section of the next higher rank.
+        /// The title of the enclosing section.
         let chapter: String
         let members: [Member]
         /// The part that describes the members, if the section itself does not.
@@ -59,30 +59,30 @@ struct EventPage {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..")
 
-    /// A file of the project.
+    /// Returns the content of a file of the project.
     static func file(_ path: String) throws -> String {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The paths of the files in a folder of the project.
+    /// Returns the paths of the files in a folder of the project.
     static func files(in folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
             .sorted().map { "\(folder)/\($0)" }
     }
 
-    /// The sections about types, by type.
+    /// The sections about event types, by type.
     var types: [String: Section] {
         let types = sections.filter { $0.title.contains(/^[a-z]+\.[a-z_]+$/) }
         return Dictionary(types.map { ($0.title, $0) }) { one, _ in one }
     }
 
     var parts: [String: Section] {
-        // An event may also be a part of a later one.
+        // One event may contain another.
         let parts = sections.filter { $0.chapter == "Parts" } + Array(types.values)
         return Dictionary(parts.map { (EventPage.anchor($0.title), $0) }) { one, _ in one }
     }
 
-    /// The section with the members of that type.
+    /// Returns the section that lists the members of that type.
     func shape(of type: String) throws -> (name: String, section: Section) {
         guard let section = types[type] else { throw Misread(description: "no section \(type)") }
         guard let part = section.part else { return (type, section) }
@@ -90,7 +90,7 @@ struct EventPage {
         return (part, shape)
     }
 
-    /// The name under which a heading can be linked.
+    /// Returns the anchor of a heading, for links to it.
     static func anchor(_ title: String) -> String {
         String(
             title.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
@@ -152,9 +152,9 @@ struct EventPage {
 /// Compares payloads with the page.
 struct EventPageComparison {
     private let page: EventPage
-    /// The problems without duplicates, in the order in which they were found.
+    /// The problems in the order in which they were found, without duplicates.
     private(set) var problems: [String] = []
-    /// By section and member, whether payloads had it and whether payloads lacked it.
+    /// Whether some payloads had a member and whether some lacked it, by section and member.
     private var seen: [String: (present: Bool, absent: Bool)] = [:]
 
     init(_ page: EventPage) {
@@ -166,7 +166,7 @@ struct EventPageComparison {
         compare(payload, to: section, named: name)
     }
 
-    /// Reports members on the page that no payload had, or that every payload had although they may be absent.
+    /// Reports members on the page that no payload had, and optional members that every payload had.
     mutating func conclude() {
         for section in page.sections where section.part == nil {
             let name =

@@ -19,7 +19,7 @@ struct EventPageTests {
 
     private static let types = EventType.allCases.map(\.name)
 
-    /// Golden events, each also under the other types with the same content.
+    /// Returns the recorded events, each also under the other types with the same content.
     private static func events() throws -> [Event] {
         var payloads: [ObjectIdentifier: [String]] = [:]
         var types: [ObjectIdentifier: Set<String>] = [:]
@@ -95,7 +95,7 @@ struct EventPageTests {
         let named = Set(page.sections.flatMap(\.members).map(\.name))
         var found = 0
         let files = try EventPage.files(in: "Sources/Ledger/Coding")
-        // Kept states are not events.
+        // This file is about kept states, which are not events.
         for file in files where !file.hasSuffix("StateCoding.swift") {
             for match in try EventPage.file(file).matches(of: /"([a-z_]+)":/) {
                 #expect(named.contains(String(match.1)), "\(file) writes \(match.1)")
@@ -145,7 +145,8 @@ struct EventPageTests {
         }
     }
 
-    /// By member, or by section and member: the words, and whether a store may have others.
+    /// Returns the words of each member, by member or by section and member, and whether a store
+    /// may have further words.
     private static func knownWords() throws -> [String: ([String], Bool)] {
         func all<Word: CaseIterable & RawRepresentable<String>>(
             _: Word.Type
@@ -153,7 +154,7 @@ struct EventPageTests {
         func store<Word: WordCodable>(_: Word.Type) -> ([String], Bool) {
             (Word.words.map(\.word), true)
         }
-        /// The cases of an enumeration that the coding keeps private.
+        /// Returns the cases of an enumeration that is private to the coding.
         func cases(of name: String, in file: String) throws -> ([String], Bool) {
             let text = try EventPage.file("Sources/Ledger/Coding/\(file).swift")
             let list = text.components(separatedBy: "private enum \(name): String {\n        case ")
@@ -202,11 +203,12 @@ extension EventPage.Kind {
     }
 }
 
-/// Finds what samples of a type lack. Reflection sees every property, including later ones. No test
-/// compares a payload that no sample has.
+/// Finds properties that no sample of a type has. It finds them by reflection, because no test
+/// compares what the samples lack.
 private struct SampleCoverage {
     private var seen: [String: Set<String>] = [:]
-    /// Types that are not taken apart: another page describes them, or they are one text or number in a payload.
+    /// Types that are not examined further: another page describes them, or they are a single text
+    /// or number in a payload.
     private static let whole: [Any.Type] = [
         Catalog.self, CalendarDuration.self, Instant.self, AccountToken.self, Position.self,
     ]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ledger
 
-/// Reports what a new type of events lacks. Walks the golden payloads of every type:
+/// Reports what a new type of events still needs. Uses the recorded payloads of every type:
 /// `EventCodingTests` reads them back, and `EventPageTests` compares them with the page.
 @Suite("What is said of each type of event")
 struct EventWalkTests {
@@ -13,7 +13,7 @@ struct EventWalkTests {
         EventCodingTests.payloads + EventCodingTests.furtherPayloads
         + EventCodingTests.mergePayloads
 
-    /// The page that describes the types, and the API's list of types that calls show.
+    /// The page that describes the event types, and the types that the API's document lists.
     private let page: EventPage
     private let listed: Set<String>
 
@@ -60,7 +60,7 @@ struct EventWalkTests {
     @Test("A state takes in each type of event", arguments: EventType.allCases)
     func folded(_ type: EventType) throws {
         for event in try events(of: type) {
-            // An event without its own case stops the program here.
+            // If an event has no case of its own, the program stops here.
             if type.isOfProject {
                 var project = ProjectState()
                 project.apply(event, recordedAt: Instant(milliseconds: 1_795_202_460_000))
@@ -73,7 +73,7 @@ struct EventWalkTests {
         }
     }
 
-    /// An act that gives something needs `require(within:)` for its content.
+    /// An act that gives something must be checked by `require(within:)`.
     @Test("Each act of staff about a customer is held to support's limits, or gives nothing")
     func bounded() {
         let giving: Set = ["grant.given", "grant.changed", "grant.revoked", "customer.joined"]
@@ -175,7 +175,7 @@ extension EventType {
     }
 }
 
-/// The members of a payload, and which of them a sentence used.
+/// The members of a payload, and the members that a sentence used.
 private final class AskedMembers: EventMembers {
     private let payload: JSON
     private(set) var names: Set<String> = []

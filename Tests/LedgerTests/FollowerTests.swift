@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Records everything that it hears.
+/// A reader that records everything that it gets.
 private final class Recorder: LogReader {
     private struct Notes {
         var place = [Int64](repeating: 0, count: Shard.count)
@@ -17,9 +17,9 @@ private final class Recorder: LogReader {
     }
     private let notes = Mutex(Notes())
     let interest: Interest
-    /// Whether it also wants events from before its creation.
+    /// Whether the reader also wants events from before its creation.
     private let isFromTheBeginning: Bool
-    /// Whether it processes the instance's own commits.
+    /// Whether the reader processes the instance's own commits.
     private let listensToCommits: Bool
 
     init(
@@ -64,7 +64,7 @@ private final class Recorder: LogReader {
                 let shard = Int(stretch.shard.number)
                 let known = notes.place[shard]
                 guard stretch.start <= known else {
-                    // The events are from a commit that overtook another one. The log reports both.
+                    // These events are from a commit that overtook another one. The log reports both commits.
                     if isNews { notes.gaps += 1 }
                     continue
                 }
@@ -162,7 +162,7 @@ struct FollowerTests {
         let ledger = database.ledger()
         defer { ledger.close() }
         let stream = try Stream.test("u1")
-        // More than fits into three looks.
+        // These events do not fit into three looks.
         inParallel(16) { index in
             for number in 0..<110 {
                 _ = try? ledger.append(.give("pro", to: stream, grant: "g\(index)-\(number)"))
@@ -265,7 +265,7 @@ struct FollowerTests {
         }
         let heads = try ledgers[0].heads()
         #expect(heads.reduce(0, +) == 600)
-        // The reader also moves past events of other projects.
+        // The reader's position also moves past events of other projects.
         #expect(eventually(within: 5000) { reader.place == heads })
         let events = told.withLock { $0 }
         #expect(events.count == 60)

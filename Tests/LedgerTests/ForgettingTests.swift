@@ -13,7 +13,7 @@ struct ForgettingTests {
     private let ledger: Ledger
     /// 2025-01-01T00:00:00Z. Data from that day is old.
     private static let old = Instant(milliseconds: 1_735_689_600_000)
-    /// A year later. Data that has been unused since then is deleted.
+    /// One year after `old`. Data that was last used before this instant is deleted.
     private static let end = Instant(milliseconds: 1_767_225_600_000)
     private static let now = "(extract(epoch from now()) * 1000)::bigint"
 
@@ -26,7 +26,7 @@ struct ForgettingTests {
         try database.number("select count(*) from deed.\(table) where \(condition)")
     }
 
-    /// Files notifications on which nothing rests, a millisecond apart.
+    /// Adds notifications that no event refers to, one per millisecond.
     private func file(_ range: ClosedRange<Int>, from instant: String? = nil) throws {
         try database.run(
             """
@@ -40,7 +40,7 @@ struct ForgettingTests {
             """)
     }
 
-    /// Records a purchase whose event rests on the evidence with that number.
+    /// Records a purchase whose event refers to the evidence with that number.
     private func buy(_ number: Int, by ledger: Ledger? = nil) throws {
         let name = "\(number)"
         let fact = try TransactionFact.bought(
@@ -65,7 +65,7 @@ struct ForgettingTests {
         return [UInt8](hexText: hex ?? "")
     }
 
-    /// Forgets evidence to the end. Returns the number of deleted pieces.
+    /// Forgets all evidence that may be forgotten. Returns the number of deleted pieces.
     private func forgetAll(by ledger: Ledger? = nil) throws -> Int64 {
         let ledger = ledger ?? self.ledger
         var gone: Int64 = 0
@@ -111,7 +111,7 @@ struct ForgettingTests {
         try file(5001...5010, from: Self.now)
         try database.run(
             "update deed.evidence set content = null where digest = sha256('1500'::bytea)")
-        // Many pieces share one instant.
+        // Gives many pieces of evidence the same instant.
         try database.run(
             """
             update deed.evidence set first_seen_at = \(Self.old.milliseconds) + 1100
@@ -129,7 +129,7 @@ struct ForgettingTests {
                     select from deed.evidence as v where v.digest = events.evidence)
                 """) == 0)
         #expect(try count("evidence_names") == 1 + 10)
-        // Evidence that was examined once is not examined again, and evidence that becomes old is.
+        // Deed does not examine evidence twice, but it examines evidence that becomes old later.
         #expect(try forgetAll() == 0)
         try file(3000...3009)
         #expect(try forgetAll() == 10)
@@ -153,7 +153,7 @@ struct ForgettingTests {
         try file(7...7)
         var other = try Connection.open(database.settings())
         func run(_ text: String) throws { try other.run(Script(embedded: Array(text.utf8))) }
-        // Works like a commit: evidence that is already filed is not filed again.
+        // Like a commit, adds only evidence that is not there yet.
         try run(
             """
             begin;
@@ -249,7 +249,7 @@ struct ForgettingTests {
         try database.run("select deed.forget_quarantined(\(all), 1000)", role: service)
         #expect(try count("evidence") == 10)
         #expect(try count("quarantined_events") == 1)
-        // One snapshot for all would not see what was committed in between.
+        // In one snapshot, the function could not see later commits.
         #expect(throws: (any Error).self) {
             try database.run(
                 """
@@ -331,7 +331,7 @@ struct ForgettingTests {
         let recent = try #require(try take("recent", at: Self.end))
         try ledger.end(recent, ranAt: Self.end)
         let held = try #require(try take("held", at: Self.end))
-        // The last run was long ago, and another one is in progress.
+        // This lease's last run was long ago, but another run is in progress.
         try database.run("update deed.leases set ran_at = 0 where name = 'held'")
         #expect(try ledger.forget(.leases, before: Self.end).count == 2)
         #expect(try count("leases", "name in ('recent', 'held')") == 2)
@@ -345,7 +345,7 @@ struct ForgettingTests {
     }
 }
 
-/// The failures.
+/// The failures of all threads.
 private final class Failures: Sendable {
     private let found = Mutex<[String]>([])
 

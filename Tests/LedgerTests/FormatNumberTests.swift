@@ -7,15 +7,16 @@ import Testing
 
 @testable import Ledger
 
-/// Tests that a program that knows a number of the log's format can read everything with that number, and decides
-/// alike. Each number therefore stands for types, members, words and answers, whose digests are in `formats.txt`.
+/// Tests that programs that know the same number of the log's format can read all of it and make
+/// the same decisions. `formats.txt` contains digests of each number's types, members, words and
+/// answers.
 @Suite("What each number of the log's format stands for")
 struct FormatNumberTests {
     private static let samples =
         EventCodingTests.payloads + EventCodingTests.furtherPayloads
         + EventCodingTests.mergePayloads
 
-    /// Members whose own members are names that someone chose.
+    /// Members that contain freely chosen names.
     private static let named: Set<String> = [
         "balances", "credit_limits", "support_limits", "steps", "credits",
     ]
@@ -31,7 +32,7 @@ struct FormatNumberTests {
         #expect(recorded.count == Self.numbers.count, "\(Self.path) has a line for each number")
         for (number, line) in zip(Self.numbers, recorded) {
             let now = try Self.line(number)
-            // Of an earlier number, only its contents are known later.
+            // For an earlier number, only its contents can still be compared.
             let known = number == LogFormat.own.number ? 8 : 4
             for (was, now) in zip(line.prefix(known), now.prefix(known)) where was != now {
                 Issue.record(
@@ -76,7 +77,7 @@ struct FormatNumberTests {
         String(SHA256.digest(Array(lines.joined(separator: "\n").utf8)).hex.prefix(32))
     }
 
-    /// The types and the members of their payloads, each with the number that introduced it.
+    /// Returns the types and the members of their payloads, each with the number that introduced it.
     private static func contents(through last: LogFormat) throws -> [String] {
         var since: [String: LogFormat] = [:]
         func note(_ place: String, _ format: LogFormat) {
@@ -101,7 +102,7 @@ struct FormatNumberTests {
         for (name, value) in json.object?.members.map({ ($0.name, $0.value) }) ?? [] {
             let place = isNamed ? ".*" : ".\(name)"
             found.insert(place)
-            // A catalog says in its own words what it is about.
+            // A catalog contains freely chosen names.
             let isChosen =
                 named.contains(name)
                 || json["products"] != nil && ["entitlements", "currencies"].contains(name)
@@ -110,7 +111,7 @@ struct FormatNumberTests {
         return found
     }
 
-    /// The words of members that have one of several.
+    /// Returns the possible words of each member that has a fixed set of them.
     private static func words() throws -> [String] {
         try EventPage().sections.flatMap { section in
             section.members.compactMap { member in
@@ -120,7 +121,7 @@ struct FormatNumberTests {
         }.sorted()
     }
 
-    /// What the rules make of random lives: the states, and the answers about them at several instants.
+    /// Returns what the rules make of random lives: the states, and the answers at several instants.
     private static func answers() -> [String] {
         var lines: [String] = []
         for seed in 0..<100 as Range<UInt64> {

@@ -8,8 +8,7 @@ import Threading
 
 @testable import Ledger
 
-/// Plays a newer program with a database whose number is one ahead, and an older program with one whose number is one
-/// behind.
+/// Tests a newer program's database, whose number is one ahead, and an older program, whose number is one behind.
 @Suite("The log's format")
 struct FormatTests {
     private let database: ScratchDatabase
@@ -33,7 +32,7 @@ struct FormatTests {
 
     private static let newer = LogFormat(LogFormat.own.number + 1)
 
-    /// Records a purchase with a store's whole answer.
+    /// Returns a command that records a purchase with a store's whole answer.
     private func reading(of stream: Stream) throws -> Command {
         let sample = try #require(
             EventCodingTests.furtherPayloads.first { $0.type == "purchase.made" && $0.format == 2 })
@@ -58,7 +57,7 @@ struct FormatTests {
         #expect(ledger.impediments.isEmpty)
         try set(Self.newer)
         let before = try eventCount
-        // The commit itself compares, because nothing has looked since.
+        // The commit itself compares the numbers, because the ledger has not looked since.
         #expect {
             try ledger.append(.give("pro", to: stream, grant: "g2"))
         } throws: { error in
@@ -67,7 +66,7 @@ struct FormatTests {
             }
             return impediment.kind == .outdated && impediment.sentence.contains("deed 9.9.9")
         }
-        // Even an earlier command is not answered again.
+        // The program does not repeat the answer to an earlier command either.
         #expect(throws: CommandError.self) {
             try ledger.append(.give("pro", to: stream, grant: "g1"))
         }
@@ -75,7 +74,7 @@ struct FormatTests {
         _ = try ledger.look()
         #expect(ledger.impediments.map(\.kind) == [.outdated])
         #expect(try ledger.customer(of: stream).customer.grants.count == 1)
-        // The program does not take over others' work either.
+        // The program does not take over another instance's job either.
         #expect(throws: Fault.self) {
             try ledger.takeLease(of: "job", at: at(0), until: at(1), lastRun: nil)
         }
@@ -145,7 +144,7 @@ struct FormatTests {
             try ledger.append(try reading(of: stream))
         }
         #expect(try eventCount == 1)
-        // Other commands in the same batch continue.
+        // Other commands in the same batch succeed.
         let results = Mutex<[Bool]>([])
         inParallel(8) { lane in
             let command =
@@ -156,7 +155,7 @@ struct FormatTests {
         }
         #expect(results.withLock { $0 }.allSatisfy { $0 })
         #expect(try database.number("select max(format) from deed.events") == 1)
-        // The running program follows the new number at once.
+        // The running program adopts the new number at once.
         var schema = Schema(database.settings())
         #expect(try schema.raiseFormat(by: "9.9.9", now: at(0)) == .first)
         _ = try ledger.append(try reading(of: stream))
@@ -198,7 +197,7 @@ struct FormatTests {
         var first = try batch(.first)
         _ = try first.decide(Candidate(.publishing(stream)))
         #expect(first.entries.map(\.event.type) == [.accessEnded])
-        // Uses a number for which everything is too new.
+        // For this number, all events are too new.
         let none = LogFormat(0)
         var held = try batch(none)
         for command in [Command.publishing(stream), try .give("vip", to: stream, grant: "g2")] {
@@ -220,7 +219,7 @@ struct FormatTests {
         let ledger = database.ledger()
         defer { ledger.close() }
         _ = try ledger.append(.give("pro", to: try .test("u1"), grant: "g1"))
-        // Leaves the database as a release without formats would.
+        // Makes the database look as if an earlier release without formats had created it.
         try database.run(
             """
             drop table deed.format, deed.second_factors, deed.emergency_codes, deed.begun_sign_ins, deed.catalogs,
@@ -274,7 +273,7 @@ struct FormatTests {
         _ = try ledger.append(.give("pro", to: try .test("u1"), grant: "g1"))
         _ = try ledger.look()
         #expect(ledger.impediments.isEmpty)
-        // A later program that does.
+        // Acts as if a later program had changed the format.
         try database.run("update deed.format set migration = \(later)")
         _ = try ledger.look()
         #expect(ledger.impediments.map(\.kind) == [.outdated])

@@ -1,6 +1,6 @@
 extension EventCodingTests {
-    /// Further payloads that every release must be able to read: the other types, and each part of
-    /// a payload that the first payloads all have or all lack.
+    /// Further payloads that every release must be able to read: other types, and parts that occur
+    /// in all or none of the first payloads.
     static let furtherPayloads: [(type: String, format: Int16, payload: String)] = [
         (
             "key.revoked", 2,

@@ -31,7 +31,7 @@ struct IntakeQueueTests {
         start.advanced(byMilliseconds: seconds * 1000)
     }
 
-    /// Takes the due item, reschedules it, and returns its number.
+    /// Takes the next due item and reschedules it. Returns its id.
     private func tryNext(at seconds: Int64) throws -> String? {
         guard let taken = try ledger.takeIntake(now: time(seconds)) else { return nil }
         let item = taken.item.judged(.tryAgain(Self.reason), now: time(seconds), jitter: 0)
@@ -46,13 +46,12 @@ struct IntakeQueueTests {
         #expect(try tryNext(at: 11) == "i_2")
         #expect(try tryNext(at: 12) == "i_3")
         #expect(try tryNext(at: 13) == nil)
-        // The first two are due again 4.5 seconds after their first attempt. The new one goes
-        // first.
+        // The first two items are due again 4.5 seconds after their first attempt. The new item goes first.
         try add(4, at: 15)
         #expect(try tryNext(at: 16) == "i_4")
         #expect(try tryNext(at: 16) == "i_1")
         #expect(try tryNext(at: 16) == "i_2")
-        // The first is due 27 seconds after its second attempt. The third had fewer attempts.
+        // The first item is due 27 seconds after its second attempt. The third item has had fewer attempts.
         #expect(try tryNext(at: 60) == "i_3")
         #expect(try tryNext(at: 60) == "i_4")
         #expect(try tryNext(at: 60) == "i_1")
@@ -65,10 +64,10 @@ struct IntakeQueueTests {
         #expect(taken.item.id == added.id && taken.item.tries == 1)
         #expect(taken.bytes == [1])
         #expect(try ledger.takeIntake(now: time(299)) == nil)
-        // The item's worker has died.
+        // The item's worker has died, so another worker gets it.
         let again = try #require(try ledger.takeIntake(now: time(300)))
         #expect(again.item.id == added.id && again.item.tries == 2)
-        // Or the worker was only slow. It does not touch what the other worker has now.
+        // If the first worker was only slow, it must not change the other worker's item.
         let late = taken.item.judged(.refused(Self.refusal), now: time(301), jitter: 0)
         #expect(try !ledger.changeIntake(late))
         let found = try #require(try ledger.intake(added.id, of: project))
@@ -139,7 +138,7 @@ struct IntakeQueueTests {
             return try ledger.addIntake(IntakeItem(IntakeID(id), wish, now: start), [1])
         }
         #expect(try again("i_2", wish.purpose) == first)
-        // A request whose answer was lost is repeated with the same id.
+        // If the answer to a request was lost, the sender repeats it with the same id.
         #expect(try ledger.addIntake(first, [1]) == first)
         let others: [IntakeWish.Purpose] = [
             .submit(try CustomerID("u2")), .restore(try CustomerID("u1")), .notification,
@@ -148,7 +147,7 @@ struct IntakeQueueTests {
             #expect(try again("i_\(number + 3)", purpose)?.id.text == "i_\(number + 3)")
             #expect(try again("i_9", purpose)?.id.text == "i_\(number + 3)")
         }
-        // After a refusal, the same evidence may be queued again, but not both at once.
+        // After a refusal, the same evidence may wait again, but not twice.
         let refused = first.judged(.refused(Self.refusal), now: start, jitter: 0)
         #expect(try ledger.changeIntake(refused))
         #expect(try again("i_7", wish.purpose)?.id.text == "i_7")
@@ -181,7 +180,7 @@ struct IntakeQueueTests {
             """)
         let named = try #require(try again("o1"))
         #expect(named.id == first.id && named.wish.order?.text == "o1")
-        // The worker who took the item without the order leaves it to the next one.
+        // A worker took the item before the order was added, so its result does not count.
         let judged = taken.item.judged(.believed([]), now: start, jitter: 0)
         #expect(try !ledger.changeIntake(judged))
         #expect(try again(nil)?.wish.order?.text == "o1")
@@ -245,7 +244,7 @@ struct IntakeQueueTests {
             """)
         #expect(try ledger.addIntake(.test(1, at: start), [1]) != nil)
         #expect(try ledger.addIntake(.test(2, at: start), [1]) == nil)
-        // Waiting evidence is still found, and other projects have room.
+        // Deed still finds waiting evidence, and other projects still have room.
         #expect(try ledger.addIntake(.test(1, at: start), [1])?.id.text == "i_1")
         #expect(try ledger.addIntake(.test(3, project: "other", at: start), [1]) != nil)
         try database.run("delete from deed.intake")
@@ -297,7 +296,7 @@ struct IntakeQueueTests {
         #expect(try ledger.cleanIntake(endedBefore: time(1), under: held) == 1)
     }
 
-    /// PostgreSQL would rather read an empty table than use an index, and keeps that plan.
+    /// For an empty table, PostgreSQL plans to read the whole table instead of using an index, and keeps that plan.
     @Test("A plan made for an empty queue also takes one item, and deletes old ones")
     func plansForAnEmptyQueue() throws {
         try database.run("vacuum analyze deed.intake")

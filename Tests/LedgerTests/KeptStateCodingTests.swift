@@ -17,7 +17,7 @@ struct KeptStateCodingTests {
         return state
     }
 
-    /// The state as read back from the table.
+    /// Returns the state as read back from the table.
     private func kept(_ state: CustomerState) -> CustomerState? {
         let content = KeptState.content(of: state)
         let digest = KeptState.digest(of: content, Self.stream, version: state.version)
@@ -25,7 +25,8 @@ struct KeptStateCodingTests {
             content, digest: digest, of: Self.stream, version: state.version)
     }
 
-    /// The differences if the state after the first events is kept and the others are applied to it.
+    /// Keeps the state after the first events, applies the other events to it, and returns how it
+    /// differs from the right state.
     private func difference(_ events: [RecordedEvent], cut: Int) -> String? {
         let first = state(after: events.prefix(cut))
         guard var state = kept(first) else { return "the state after \(cut) is not read back" }
@@ -100,8 +101,8 @@ struct KeptStateCodingTests {
         }
     }
 
-    /// If this fails, the same events give another state, or its bytes differ. Raise
-    /// `KeptState.number`, so that no state kept by an earlier program is read, and record the digest.
+    /// If this test fails, the same events give a different state or different bytes. Raise
+    /// `KeptState.number`, so that Deed does not read older kept states, and record the new digest.
     @Test("The number of kept states stands for what a program makes of events")
     func number() {
         var hash = SHA256()

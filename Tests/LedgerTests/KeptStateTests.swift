@@ -8,7 +8,7 @@ import Threading
 
 @testable import Ledger
 
-/// Tests customers with many events, whose states are kept beside the log.
+/// Tests customers with many events. Deed keeps their states in a table.
 @Suite("Kept states", .timeLimit(.minutes(20)))
 struct KeptStateTests {
     private let database: ScratchDatabase
@@ -23,7 +23,7 @@ struct KeptStateTests {
         for number in 0..<Self.count {
             _ = try ledger.append(.give("pro", to: stream, grant: "g\(number)"))
         }
-        // The first state, and one that is 256 events newer.
+        // Waits for the first kept state and for the one 256 events later.
         try wait(for: "version >= 512")
     }
 
@@ -43,14 +43,14 @@ struct KeptStateTests {
         }
     }
 
-    /// The state that a process with empty memory reads.
+    /// Returns the state that a process with empty memory reads.
     private func read() throws -> CustomerState {
         let cold = database.ledger()
         defer { cold.close() }
         return try cold.customer(of: stream).customer
     }
 
-    /// The state from the events alone.
+    /// Returns the state as folded from all events.
     private func whole() throws -> CustomerState {
         let auditor = Auditor(database.settings(role: LedgerSettings.serviceRole))
         return try #require(try auditor.snapshot(of: [stream]).states[stream]?.customer)
@@ -71,7 +71,7 @@ struct KeptStateTests {
     func begun() throws {
         #expect(try read() == whole())
         #expect(try findings().isEmpty)
-        // A read does not need the events before it.
+        // With a kept state, a read does not need the earlier events.
         try database.run(
             """
             alter table deed.events disable trigger all;
@@ -147,7 +147,7 @@ struct KeptStateTests {
             #expect(found.map(\.column) == [column])
             try tamper("\(column) = decode('\(before)', 'hex')")
         }
-        // A state that is consistent in itself.
+        // This state is valid, but it is not the customer's.
         let state = CustomerState(of: try whole().parts.without(grants: 1))
         let content = KeptState.content(of: state)
         let version = try database.number("select version from deed.kept_states")
@@ -236,7 +236,7 @@ struct KeptStateTests {
             try database.number(
                 "select count(*) from deed.kept_states where version < \(erasure)") == 0)
         #expect(try read() == whole())
-        // A caller's key stands for one call in every life.
+        // A caller's key stands for one call, even after an erasure.
         let cold = database.ledger()
         defer { cold.close() }
         #expect(throws: CommandError.refused(.erasure(.doneBeforeErasure))) {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Threading
 
-/// A change behind the log's back, and what an audit must say about it.
+/// A change to the log without Deed, and what an audit must say about it.
 private struct Tampering: Sendable, CustomTestStringConvertible {
     let statement: String
     let table: String

@@ -40,7 +40,7 @@ struct LogGuardTests {
         var early = after
         early.merge(before)
         #expect(early == after)
-        // Each knows of a loss that the other has not heard of. Neither may forget what it has seen.
+        // Each side knows of a loss that the other does not. Neither may forget what it has seen.
         var both = after
         both.merge(try seen(mark(1, 6), accepting: "ac_2"))
         #expect(both.marks[Shard(number: 1)]?.head == 6)
@@ -165,12 +165,12 @@ struct LogGuardTests {
         #expect(calls.withLock { $0.count } == 50)
         #expect(calls.withLock { $0.last?.seen.marks.values.first?.head } == 50)
         #expect((1...(2 + Int(duration.components.seconds))).contains(syncs()))
-        // The accepted losses are durable as soon as they are stored.
+        // Accepted losses are synced as soon as they are stored.
         let before = syncs()
         ledger.known.know([try AcceptanceID("ac_1")])
         ledger.known.keep()
         #expect(syncs() == before + 1)
-        // What was seen last is also synced, however quiet it is afterwards.
+        // The latest position is also synced, even if no other one follows.
         ledger.known.note([mark(shard, 51, 7)], askedIn: 0)
         #expect(
             eventually(within: 10_000) {
@@ -203,7 +203,7 @@ struct LogGuardTests {
             update deed.shards as s
             set head = 1, chain = e.chain from deed.events as e where e.shard = s.shard;
             """)
-        // Every session except that of the look, which asks for the test clock first.
+        // Ends every session except the one that checks the log, which begins with the test clock.
         try database.run(
             """
             select pg_terminate_backend(pid) from pg_stat_activity
@@ -212,7 +212,7 @@ struct LogGuardTests {
             """)
         #expect(throws: Fault.self) { try ledger.customer(of: stream) }
         #expect(ledger.impediments.map(\.kind) == [.behind])
-        // After this, each connection waits long before it tries again.
+        // From now on, each connection pauses longer between attempts.
         for _ in 0..<10 {
             #expect(throws: Fault.self) { try ledger.customer(of: stream) }
             pause(milliseconds: 150)
@@ -235,7 +235,7 @@ struct LogGuardTests {
         arguments: [(-1, true), (1, false)] as [(Int64, Bool)])
     func acceptedBefore(_ writtenLater: Int64, isAccepted: Bool) throws {
         let database = try ScratchDatabase()
-        // Recorded at 2026-11-20T19:21:00Z, before this instance starts.
+        // The log records this at 2026-11-20T19:21:00Z, before the instance starts.
         try database.acceptLog()
         let changedAt = Instant(milliseconds: 1_795_202_460_000 + writtenLater)
         let ledger = database.ledger(change: {
@@ -274,7 +274,7 @@ struct LogGuardTests {
         }
         ledger.known.keep()
         let root = kept.withLock { $0.root }
-        // As the first event of an empty shard, and as an acceptance after the shard's last one.
+        // Forges the first event of an empty shard, and an acceptance after another shard's last event.
         let columns = """
             digest, chain, 0, 0, actor, cause, cause_index, cause_digest, catalog_version, evidence, format
             from deed.events

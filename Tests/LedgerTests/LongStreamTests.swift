@@ -9,7 +9,7 @@ struct LongStreamTests {
     private let database: ScratchDatabase
     private static let count = 1200
 
-    /// A customer with more events than a commit loads while shards are locked.
+    /// Creates a customer with more events than a commit loads while shards are locked.
     init() throws {
         database = try ScratchDatabase()
         let ledger = database.ledger()

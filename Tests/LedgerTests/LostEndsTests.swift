@@ -5,7 +5,7 @@ import Threading
 
 @testable import Ledger
 
-/// Tests that a loss known to one instance stops the others, even if they have not seen it.
+/// Tests that a loss known to one instance stops the other instances, even if they have not seen it.
 @Suite("Losses that an instance has noted")
 struct LostEndsTests {
     private let database: ScratchDatabase
@@ -17,7 +17,7 @@ struct LostEndsTests {
         stream = try Stream.test("u1")
     }
 
-    /// A memory like a service's, but stored nowhere.
+    /// A memory like a service's that stores nothing.
     private static let memory = LogMemory(recall: { _, _ in nil }, keep: { _, _ in nil })
 
     private func instance(_ notes: LogMemory.Notes = .written) -> Ledger {
@@ -27,7 +27,7 @@ struct LostEndsTests {
         })
     }
 
-    /// Makes two grants, and removes the last event, as on a server that lost it.
+    /// Makes two grants and removes the last event, like a server that lost it.
     private func loseOne(seenBy ledger: Ledger) throws {
         for grant in ["g1", "g2"] {
             _ = try ledger.append(.give("pro", to: stream, grant: grant))
@@ -45,7 +45,7 @@ struct LostEndsTests {
             """)
     }
 
-    /// Ends every other session, as a server that takes over does.
+    /// Ends every other session, as a failover does.
     private func cut() throws {
         try database.run(
             """
@@ -54,7 +54,7 @@ struct LostEndsTests {
             """)
     }
 
-    /// Looks until it is refused, and returns the reason.
+    /// Reads until the ledger refuses, and returns the reason.
     private func refusal(of ledger: Ledger) -> String? {
         for _ in 0..<20 {
             if case .impeded(let impediment)? = try? outcome(of: ledger) {
@@ -86,19 +86,19 @@ struct LostEndsTests {
     func others() throws {
         let seer = instance()
         try loseOne(seenBy: seer)
-        // This instance met the server when the event was already missing.
+        // When this instance first connected, the event was already missing.
         let atWork = instance()
         defer { atWork.close() }
         #expect(try atWork.customer(of: stream).customer.grants.count == 1)
         #expect(try outcome(of: atWork) == nil)
         try cut()
         #expect(refusal(of: seer)?.contains("lacks at least 1 event that this instance") == true)
-        // The instance that knows is gone.
+        // The instance that knows of the loss is gone.
         seer.close()
         #expect(try database.number(Self.notes) == 1)
         let lost = "lacks at least 1 event that another instance has seen, in 1 of the 64 shards"
         #expect(refusal(of: atWork)?.contains(lost) == true)
-        // Its other connections are abandoned, and no new one works.
+        // Deed abandons this instance's other connections, and new ones do not work.
         #expect(throws: Fault.self) { try atWork.customer(of: stream) }
         #expect(throws: CommandError.self) {
             try atWork.append(.give("pro", to: stream, grant: "g3"))
@@ -121,7 +121,7 @@ struct LostEndsTests {
         defer { other.close() }
         #expect(refusal(of: other) != nil)
         try database.acceptLog()
-        // The result is the same if the command died before it removed the note: the log decides.
+        // The log decides even if the command dies before it removes the note.
         #expect(try database.number(Self.notes) == 1)
         for ledger in [seer, other, instance()] {
             #expect(eventually(within: 10_000) { (try? outcome(of: ledger)) == .some(nil) })
@@ -140,7 +140,7 @@ struct LostEndsTests {
         let ledger = instance()
         defer { ledger.close() }
         #expect(try outcome(of: ledger) == nil)
-        // A later loss stops it, although one was accepted before.
+        // An accepted loss does not hide a later one.
         try database.run("update deed.lost_ends set acceptances = 1")
         #expect(refusal(of: ledger) != nil)
     }

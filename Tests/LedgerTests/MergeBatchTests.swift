@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 import Threading
 
-/// Tests merges in the log and the tables.
 @Suite("Merges in the log")
 struct MergeBatchTests {
     private let database: ScratchDatabase
@@ -58,7 +57,7 @@ struct MergeBatchTests {
         }
     }
 
-    /// A command with the store's news of a purchase.
+    /// Returns a command with the store's news of a purchase.
     private func news(_ fact: TransactionFact, key: String) throws -> Command {
         let submission = Submission(
             [Submission.Item(index: 0, facts: facts([fact]))], by: .store)
@@ -66,7 +65,7 @@ struct MergeBatchTests {
         var command = Command(
             stream: stream, actor: try Actor("test"), cause: Self.cause(key)
         ) { situation throws(Refusal) in
-            // Without its evidence, which nothing here depends on.
+            // Leaves out the evidence, because this test does not need it.
             let decision = try submission.decide(situation)
             return Decision(
                 parts: decision.parts.map { .init(customer: $0.customer, events: $0.events) })
@@ -108,7 +107,7 @@ struct MergeBatchTests {
         let later = transaction("p2", "level3", .nonConsumable, at(1)) {
             $0.accountToken = token.text
         }
-        // The data that each has to load determines which of these comes first.
+        // The order of these commands depends on the data that each of them loads.
         let commands = [
             try merge("anon", into: "ben", key: "m"), try news(later, key: "n2"),
             try .give("pro", to: .test("anon"), grant: "g1"),
@@ -194,7 +193,7 @@ struct MergeBatchTests {
         let needed = Set((streams + streams.map(\.inOtherEnvironment)).map(\.shard.number))
         let parts = try (0..<40).map { try Core.Stream.test("part-\($0)").shard.number }
         #expect(!Set(parts).isSubset(of: needed))
-        // Another service writes all the other shards meanwhile.
+        // Meanwhile, another service locks all other shards.
         let others = """
             begin; select from deed.shards
             where shard not in (\(needed.map(String.init).joined(separator: ", "))) for update

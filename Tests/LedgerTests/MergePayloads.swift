@@ -15,7 +15,8 @@ extension EventCodingTests {
         #"{"grant":"g_1","entitlement":"pro","start":"2026-01-01T00:00:00.000Z","end":null,"#
         + #""reason":"r","ticket":null}"#
 
-    /// Belongings that move along, each part once alone and once with everything that it may have.
+    /// A customer's data that a merge moves. Each kind occurs once on its own and once with all of
+    /// its optional parts.
     private static let belongings =
         #""grants":[{"given":\#(given)},{"given":\#(given),"#
         + #""changed":{"grant":"g_1","entitlement":"pro","end":null,"reason":"r","ticket":null},"#

@@ -117,7 +117,7 @@ struct NameProjectionTests {
         try append([try opened("o2", token: 2)], to: "ben", key: "1")
         try append([try opened("o3", token: 3)], to: "anna", key: "1", environment: .sandbox)
         let erased = Event.customerErased(CustomerErased(reason: try Reason("r"), ticket: nil))
-        // Opened and erased in one commit, the order must not come back.
+        // The same commit opens and erases an order, which must not return.
         try append([try opened("o4", token: 4), erased], to: "anna", key: "2")
         #expect(try owner("o1") == nil)
         #expect(try owner("o4") == nil)

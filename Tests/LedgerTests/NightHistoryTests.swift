@@ -34,7 +34,7 @@ final class NightHistoryTests {
 
     deinit { for ledger in ledgers { ledger.close() } }
 
-    /// The facts of all customers in any order. Early facts may be reported late.
+    /// Returns the facts of all customers in any order. Some early facts arrive late.
     private func deliveries(
         _ count: Int, seed: UInt64
     ) throws -> [(stream: Stream, fact: AnyFact, key: String)] {
@@ -94,8 +94,8 @@ final class NightHistoryTests {
         #expect(audit.findings.isEmpty, "\(audit.findings)")
     }
 
-    /// Compares what was published for each customer with a model in memory that gets the same
-    /// facts at the same times. A missing boundary is a difference.
+    /// Compares the published boundaries of each customer with a model in memory, which gets the
+    /// same facts at the same times.
     private func expectAsModel(
         _ deliveries: [(stream: Stream, fact: AnyFact, key: String)]
     ) throws {
@@ -151,12 +151,11 @@ final class NightHistoryTests {
             #expect(state == (try ledgers[0].customer(of: stream).customer))
             #expect(Set(state.endedAccess.keys) == open)
         }
-        // With fewer, the test would say little.
+        // Below these numbers, the test would prove little.
         #expect(ended > 20 && regained > 0, "\(ended), \(regained)")
     }
 }
 
-/// A clock fixed at the current point of a history.
 private final class HistoryClock: Sendable {
     private let instant = Mutex(at(0))
 

@@ -17,7 +17,6 @@ struct OutageTests {
         database = try ScratchDatabase()
     }
 
-    /// Ends every session of the ledger.
     private func endSessions() throws {
         try govern(
             """
@@ -30,7 +29,7 @@ struct OutageTests {
         try govern("alter database \(database.name) allow_connections \(allowed)")
     }
 
-    /// Runs SQL from another database, which stays open to the test.
+    /// Runs SQL from another database, so that it also works while this one allows no connections.
     private func govern(_ text: String) throws {
         var server = try Connection.open(ConnectionSettings(url: database.serverURL, role: nil))
         try server.run(Script(embedded: Array(text.utf8)))
@@ -47,7 +46,7 @@ struct OutageTests {
         return found
     }
 
-    /// The session of the health check, and the ledger's others.
+    /// Returns the session of the health check, and the ledger's other sessions.
     private func lookingAndOthers() throws -> (looking: pid_t, others: Set<pid_t>) {
         let looking = pid_t(
             try database.number(
@@ -56,7 +55,7 @@ struct OutageTests {
                 where datname = '\(database.name)' and pid <> pg_backend_pid()
                     and query like '%deed.standbys()%'
                 """))
-        // A signal to 0 would go to this process and its whole group.
+        // A signal to process 0 would reach this process and its whole group.
         try #require(looking > 1)
         return (looking, try Set(sessions()).subtracting([looking]))
     }
@@ -102,7 +101,7 @@ struct OutageTests {
         }
         #expect(answered.change { $0 }?.sequence == 2)
         #expect(others > 3, "\(others)")
-        // It waits for the lock once, and not until the command is given up.
+        // A command waits for the lock only once, and for less time than commands may take.
         #expect(longest < 900, "\(longest) ms")
     }
 
@@ -116,7 +115,7 @@ struct OutageTests {
             var settings = ConnectionSettings(url: url, role: nil)
             settings.silentLockMilliseconds = 0
             guard var connection = try? Connection.open(settings) else { return }
-            // Longer than a statement of the ledger may take.
+            // The lock lasts longer than the ledger lets a statement run.
             let text = "begin; lock deed.shards in exclusive mode; select 1"
             try? connection.run(Script(embedded: Array(text.utf8)))
             held.change { $0 = true }
@@ -225,7 +224,7 @@ struct OutageTests {
         try holder.run(Script(embedded: Array(lock.utf8)))
         let started = monotonicMilliseconds()
         let faults = Mutex<[Fault]>([])
-        // More than all readers take at once, which is twice 64.
+        // This is more than all readers together take at once, which is twice 64.
         let count = 200
         inParallel(count) { number in
             do {
@@ -262,7 +261,7 @@ struct OutageTests {
             try? allowConnections(true)
         }
         _ = try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
-        // The line is written after the answer.
+        // The log line is written after the answer.
         ledger.close()
         let events = lines.withLock { $0 }.compactMap { line in
             ["commit_retried", "commit_succeeded"].first { line.contains($0) }

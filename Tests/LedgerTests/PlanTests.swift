@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Plans of statements")
 struct PlanTests {
-    /// A plan is made once for each connection, and kept while the table grows.
+    /// Each connection makes a plan once and keeps it while the table grows.
     @Test(
         "A stream is read by its own index, however young the log was when planned",
         arguments: [0, 1, 5, 60, 300])
@@ -209,7 +209,7 @@ struct PlanTests {
             #expect(search?.contains("customer >=") == true, "\(customers)")
             #expect(!customers.contains("Sort"), "\(customers)")
             let event = try plan(of: .findEvent, in: database)
-            // Both keys lead to one place.
+            // Both parts of the index must be used to find the row.
             let place = event.split(separator: "\n").first { $0.contains("Index Cond") }
             #expect(place?.contains("shard =") == true, "\(event)")
             #expect(place?.contains("seq =") == true, "\(event)")
@@ -245,7 +245,7 @@ struct PlanTests {
         for table in Table.ofCustomers + Table.ofNames + Table.ofProjects {
             let (made, key) = (table.statements, "\(table.name)_pkey")
             for (statement, index) in [
-                // Keys are removed by digest and project, and an index on either leads to them.
+                // Keys are removed by digest and project. Either part leads to them through an index.
                 (made.remove, table == .keys && isAnalyzed ? "keys_of_project" : key),
                 (made.walk, key),
             ] {
@@ -311,7 +311,7 @@ struct PlanTests {
         #expect(search?.contains("customer = 'u77'") == true, "\(plan)")
     }
 
-    /// With few binds, PostgreSQL prefers a separate plan, because it ignores the cost of planning.
+    /// With few binds, PostgreSQL would prefer to plan each time, because it ignores the cost of planning.
     @Test("A statement is planned once, however few rows it is called with")
     func plannedOnce() throws {
         let database = try ScratchDatabase()
@@ -354,7 +354,7 @@ struct PlanTests {
         #expect(later.contains("Index Cond"), "\(later)")
     }
 
-    /// How the connection would run its prepared statement.
+    /// Returns the plan that the connection uses for its prepared statement.
     private func keptPlan(
         of statement: Statement, in connection: inout Connection
     ) throws -> String {
@@ -371,7 +371,7 @@ struct PlanTests {
         return lines.joined(separator: "\n")
     }
 
-    /// How the statement would run for any binds.
+    /// Returns the plan of the statement for any binds.
     func plan(of statement: Statement, in database: ScratchDatabase) throws -> String {
         var connection = try Connection.open(database.settings())
         let binds = statement.text(in: "deed").split(separator: "$").dropFirst().compactMap {

@@ -20,12 +20,12 @@ struct PublishedInstantsTests {
         let instants = PublishedInstants()
         instants.note([(shard, at(50), at(90))], by: instants.begin())
         #expect(instants.passed(shard) == 49)
-        // Everything that was due there is published.
+        // All boundaries until then have been published.
         instants.note([(shard, at(200), at(100))], by: instants.begin())
         #expect(instants.passed(shard) == 100)
         instants.note([(shard, nil, at(120))], by: instants.begin())
         #expect(instants.passed(shard) == 120)
-        // An older snapshot takes nothing back.
+        // An older snapshot does not move the instant back.
         instants.note([(shard, at(60), at(95))], by: instants.begin())
         #expect(instants.passed(shard) == 120)
         #expect(instants.passed(Shard(number: 4)) == .min)
@@ -41,12 +41,12 @@ struct PublishedInstantsTests {
         #expect(!isWhole())
         time.withLock { $0 = 3_600_000 }
         #expect(isWhole())
-        // Something other than a commit has put this one there.
+        // Something other than a commit has added this earlier instant, and a complete look finds it.
         instants.note([(shard, at(20), at(90))], by: instants.begin())
         #expect(instants.passed(shard) == 19 && !isWhole())
         let before = instants.begin()
         instants.forget()
-        // This look belongs to the previous log.
+        // This look began before the log was replaced.
         instants.note([(shard, at(500), at(900))], by: before)
         #expect(instants.passed(shard) == .min && isWhole())
     }
@@ -67,7 +67,7 @@ struct PublishedInstantsTests {
             update deed.shards set recorded_at = 100000;
             analyze deed.customers
             """)
-        // Holds a snapshot, as pg_dump does for an hour.
+        // Holds a snapshot, as pg_dump may do for an hour.
         var old = try Connection.open(database.settings())
         try old.run(
             Script(
@@ -99,7 +99,7 @@ struct PublishedInstantsTests {
         }
         #expect(try pages(after: .min + 1) > 30_000)
         #expect(try pages(after: 100_000) < 64 * 20)
-        // What a ledger learns is enough for that, and it still finds all of them.
+        // A new ledger learns enough to read few pages, and still finds all due shards.
         let other = database.ledger()
         defer { other.close() }
         for _ in 1...3 {
@@ -111,7 +111,8 @@ struct PublishedInstantsTests {
     }
     private static let shards = "generate_series(0, 63) as n"
 
-    /// Two instances with clocks that are apart and run backwards make changes that move boundaries back and forth.
+    /// Two instances whose clocks differ and sometimes run backwards make changes that move
+    /// boundaries back and forth.
     @Test(
         "Whatever clocks, catalogs and instances do, no look misses a boundary",
         .timeLimit(.minutes(20)))
@@ -141,7 +142,7 @@ struct PublishedInstantsTests {
                 let cause = Cause(
                     text: "key:\(step)", digest: [UInt8](repeating: 0, count: 32))
                 let customer = "u\(Int.random(in: 0...30, using: &random))"
-                // An end that the log's own time has passed is refused.
+                // Deed refuses an end that is before the log's own time.
                 _ = try? ledger.append(
                     .customer(.test(customer), actor: id("test"), cause: cause) {
                         state, catalog, now throws(Refusal) in
@@ -181,7 +182,7 @@ struct PublishedInstantsTests {
         #expect(faults.isEmpty)
     }
 
-    /// Expects each instance to find what a look from the beginning finds.
+    /// Expects each instance to find the same boundaries as a search of all rows.
     private func expectSame(
         _ ledgers: [Ledger], _ database: ScratchDatabase, _ moment: String
     ) throws {

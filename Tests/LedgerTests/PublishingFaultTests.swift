@@ -45,7 +45,7 @@ final class PublishingFaultTests {
         try database.number("select count(*) from deed.events where type = 'access.ended'")
     }
 
-    /// The first shard with customers, and the number of its customers.
+    /// Returns the first shard with customers, and the number of its customers.
     private func firstShard() throws -> (shard: Int64, customers: Int64) {
         let shard = try database.number("select min(shard) from deed.customers")
         return (
@@ -147,7 +147,7 @@ final class PublishingFaultTests {
             ) { _, _ in [.catalogChanged(CatalogChanged(version: 1, catalog: catalog))] })
     }
 
-    /// The number of customers whose rows follow the new catalog.
+    /// Returns the number of customers whose rows follow the new catalog.
     private func projected() throws -> Int64 {
         try database.number("select count(*) from deed.customers where catalog_version = 1")
     }
@@ -162,14 +162,14 @@ final class PublishingFaultTests {
         let cold = database.ledger(clock: clock.reading)
         defer { cold.close() }
         _ = try cold.publishBoundaries()
-        // A shard has fewer customers than a batch, so each shard is published in one batch.
+        // A shard has fewer customers than a batch, so one batch publishes each shard.
         let parted = try database.number(
             """
             select count(*) from (select from deed.events where type = 'access.ended'
             group by shard having count(distinct xmin::text) > 1) as parted
             """)
         #expect(parted == 0)
-        // The next check finds these customers again, and all others done.
+        // The next search finds these customers again. All others are done.
         let next = try cold.publishBoundaries()
         #expect(next.customers == 2 && next.notices == 0 && next.fault != nil)
     }

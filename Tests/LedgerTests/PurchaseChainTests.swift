@@ -19,7 +19,7 @@ struct PurchaseChainTests {
         Cause(text: "key:\(key)", digest: [UInt8](repeating: 0, count: 32))
     }
 
-    /// Records readings for a customer, or for the customer whom they concern.
+    /// Records a reading for a customer, or for the customer whom it concerns.
     private func submit(
         _ fact: TransactionFact, by customer: String? = nil, key: String
     ) throws {
@@ -61,7 +61,7 @@ struct PurchaseChainTests {
     private var second: TransactionFact {
         token("t2", of: "t1", continuing: "t1", order: "GPA.2", at: 10)
     }
-    /// The third token. When it was read, the token before it could not be.
+    /// The third token, as read when Deed could not read the second one.
     private var third: TransactionFact {
         token("t3", of: "t2", continuing: "t2", order: "GPA.3", at: 20)
     }
@@ -108,13 +108,13 @@ struct PurchaseChainTests {
         #expect(try purchases(of: "anna").count == 2)
         try submit(second, by: "anna", key: "2")
         #expect(try purchases(of: "anna").map(\.id.description) == ["google:t1"])
-        // Each name belongs to the purchase.
+        // Each of the tokens leads to the purchase.
         for token in ["t1", "t2", "t3"] {
             #expect(["t1", "t2"].contains(try chain(of: token)))
         }
         #expect(try database.number("select count(*) from deed.purchases") == 1)
         try expectSoundness()
-        // Facts that still name the second token find their purchase.
+        // A fact that names the second token still finds its purchase.
         let renewed = token("t3", of: "t2", continuing: "t2", order: "GPA.3..0", at: 20)
         try submit(renewed, by: "anna", key: "4")
         #expect(try purchases(of: "anna").count == 1)
@@ -159,7 +159,7 @@ struct PurchaseChainTests {
         try expectSoundness()
     }
 
-    /// The second token, which names the one before only until it is acknowledged.
+    /// Returns a reading of the second token. It names the first token only until it is acknowledged.
     private func again(
         continuing older: String?, order: String = "GPA.2", at day: Int64,
         for account: String? = nil
@@ -171,7 +171,7 @@ struct PurchaseChainTests {
 
     private static let account = "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11"
 
-    /// Registers the account's name as a customer's.
+    /// Registers the account's token for a customer.
     private func register(_ customer: String) throws {
         let token = try #require(AccountToken(Self.account))
         _ = try ledger.append(

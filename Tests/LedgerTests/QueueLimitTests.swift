@@ -34,7 +34,7 @@ struct QueueLimitTests {
         }
         var holder = try Connection.open(database.settings())
         try holder.run(Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))
-        // The committer has taken this command and waits for the lock.
+        // The committer has taken this command and waits for the locked shards.
         try submit(0..<1)
         #expect(eventually(within: 5000) { metrics.text().contains("deed_commit_queue_depth 0\n") })
         try submit(1..<21)

@@ -1,8 +1,8 @@
 import Core
 import Histories
 
-/// A random stream of a customer, with events of every kind. It has few names, so events often
-/// concern the same thing. Each event can be folded, even if no rule would have decided it.
+/// A random stream of a customer, with events of every kind. It uses few names, so several events
+/// often concern the same thing. Every event can be folded, but the rules need not allow it.
 struct RandomStream {
     private var random: SeededGenerator
     private var facts: [AnyFact]
@@ -253,7 +253,7 @@ struct RandomStream {
         }
     }
 
-    /// Belongings that come along with another customer.
+    /// Returns what a merge moves from another customer.
     private mutating func came() -> Belongings {
         var came = Belongings()
         var other = CustomerState()

@@ -17,7 +17,7 @@ struct ReadQueueTests {
         queue = ReadQueue(limit: 1000) { [clock] in clock.time.load(ordering: .relaxed) }
     }
 
-    /// Adds reads. The result counts the reads that have ended.
+    /// Adds reads. Returns the number of reads that have ended.
     @discardableResult
     private func add(_ count: Int = 1, deadline: Int64 = .max) throws -> Monitor<Int> {
         let ended = Monitor(0)
@@ -38,7 +38,7 @@ struct ReadQueueTests {
         clock.time.add(milliseconds, ordering: .relaxed)
     }
 
-    /// Starts a thread that reads one batch. The result is how many reads it got, or -1 at the end.
+    /// Starts a thread that reads one batch. Returns the number of its reads, or -1 at the end.
     private func startReader(_ number: Int) -> Monitor<Int?> {
         let taken = Monitor<Int?>(nil)
         startThread("reader") { [queue] in
@@ -89,7 +89,7 @@ struct ReadQueueTests {
         pass(1)
         #expect(queue.passBy())
         #expect(taken(second) == 1)
-        // Both are working, so the slow one no longer delays anyone.
+        // Both readers are busy, so the slow one no longer delays the others.
         try add()
         let third = startReader(2)
         #expect(stillWaits(third))
@@ -121,7 +121,7 @@ struct ReadQueueTests {
         pass(100)
         _ = queue.passBy()
         #expect(waiting.change { $0 } == 3 && queue.depth == 0)
-        // The reader returns too late.
+        // The reader returns too late, so its answers do not count.
         for read in reads { read.answer(.failure(.logShrunk)) }
         #expect(inHand.change { $0 } == 2)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import Service
 
-/// Tests what a reconciliation finds in altered rows, and who may run it.
+/// Tests what a reconciliation finds in altered rows, and which run may work.
 @Suite("A reconciliation's work")
 final class ReconcilerTests {
     private let database: ScratchDatabase
@@ -51,7 +51,7 @@ final class ReconcilerTests {
         return ReconcilePart.all(of: plan)
     }
 
-    /// The counts from comparing the rows, shard by shard or by sample.
+    /// Returns the counts from comparing the rows, either of all shards or of a sample.
     private func compare(full: Bool = false, repairs: Bool = false) throws -> StepCounts {
         let steps = steps(full: full, repairs: repairs)
         return try parts(full: full).reduce(into: StepCounts()) {
@@ -153,7 +153,7 @@ final class ReconcilerTests {
         try database.run("update deed.customers set runs = '{}' where customer in ('u3', 'u4')")
         let stream = try Stream.test("u3")
         let part = ReconcilePart(step: .projections, shard: stream.shard)
-        // The run repairs the rows and is killed before it records that.
+        // The run repairs the rows and dies before it records that.
         let mended = try steps(full: true, repairs: true).reconcile(part, of: run, at: .run(nil))
             .counts
         #expect(mended.found >= 1 && mended.mended == mended.found)
@@ -161,7 +161,7 @@ final class ReconcilerTests {
         #expect(try ledger.notedParts(of: project, in: run)[part]?.isDone == false)
         let again = try next.reconcile(part, of: run, at: .run(nil)).counts
         #expect(again.found == mended.found && again.mended == mended.found)
-        // Another run finds them sound.
+        // Another run finds the rows intact.
         #expect(try next.reconcile(part, of: id("rc_other"), at: .run(nil)).counts.found == 0)
     }
 
@@ -178,7 +178,7 @@ final class ReconcilerTests {
                 return other != nil
             })
         #expect(eventually(within: 10_000) { !one.isHeld })
-        // Returning the right late takes nothing from the other run.
+        // Returning the right late does not affect the other run.
         one.giveBack()
         #expect(other?.isHeld == true)
         #expect(try right() == nil)
@@ -191,7 +191,7 @@ final class ReconcilerTests {
         let one = try #require(try right())
         defer { one.giveBack() }
         try database.run("update deed.customers set runs = '{}' where customer = 'u3'")
-        // The run is suspended and does not know that it lost the lease.
+        // The run was suspended and does not know that its lease is lost.
         try database.run("update deed.leases set fence = fence + 1")
         let part = ReconcilePart(step: .projections, shard: try Stream.test("u3").shard)
         let late = steps(full: true, repairs: true).reconcile([part], of: run, under: one.lease)
@@ -233,12 +233,12 @@ final class ReconcilerTests {
         try spoil(other)
         let walk = UnlistedWalk()
         #expect(try found(project, walk) == 0)
-        // Damage behind the walk waits for the next walk.
+        // The walk has passed this row, so only the next walk finds the damage.
         try spoil(project)
         #expect(try found(other, walk) == 1)
         #expect(try found(project, walk) == 0)
         #expect(try found(project, UnlistedWalk()) == 1)
-        // Beyond the limit, each project has a separate walk.
+        // If there are more projects than the limit, each project has a separate walk.
         let narrow = UnlistedWalk(limit: 1)
         #expect(try found(other, narrow) == 1)
         #expect(try found(project, narrow) == 1)

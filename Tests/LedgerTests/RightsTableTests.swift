@@ -4,7 +4,7 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Tests who may do what with each table, view and function. Each role tries it in SQL.
+/// Tests which role may do what with each table, view and function. Each role tries it in SQL.
 ///
 /// For a table: `r` read, `a` add, `w` overwrite, `d` delete, `e` empty. For a function: `x`
 /// execute. Columns are listed if only those may be overwritten. `-` means nothing.
@@ -17,10 +17,10 @@ struct RightsTableTests {
 
     private static let who = ["owner", "service", "analyst", "stranger"]
 
-    /// The rights of the owner, the service, an analyst according to `docs/sql.md`, and a login
-    /// without any grant.
+    /// The rights of the owner, of the service, of an analyst according to `docs/sql.md`, and of a
+    /// login without grants.
     private static let table: [String: [String]] = [
-        // The log and its tables. Triggers restrict the owner further: `LogProtectionTests`.
+        // The log. Triggers restrict even the owner: see `LogProtectionTests`.
         "events": ["rawd", "ra", "-", "-"],
         "catalogs": ["rawd", "ra", "-", "-"],
         "shards": ["rwd", "rw(head,chain,recorded_at)", "-", "-"],
@@ -31,7 +31,7 @@ struct RightsTableTests {
         "certificates": ["rawde", "ra", "-", "-"],
         "test_clock": ["rawd", "rw(stands_at)", "r", "-"],
 
-        // Tables that follow from the log.
+        // Tables derived from the log.
         "customers": ["rawde", "rawd", "-", "-"],
         "purchases": ["rawde", "rawd", "-", "-"],
         "customer_balances": ["rawde", "rawd", "-", "-"],
@@ -52,7 +52,7 @@ struct RightsTableTests {
         "waiting_credits": ["rawde", "rawd", "-", "-"],
         "token_buckets": ["rawde", "rw", "-", "-"],
 
-        // Tables that do not follow from the log.
+        // Tables that are not derived from the log.
         "intake": ["rawde", "rawd", "-", "-"],
         "evidence_names": ["rawde", "rawd", "-", "-"],
         "emptying": ["rawde", "rawd", "-", "-"],
@@ -86,7 +86,8 @@ struct RightsTableTests {
         "instances": ["rawde", "rawd", "-", "-"],
         "last_done": ["rawde", "rawd", "-", "-"],
 
-        // Views for other programs. A row of balances is one row of a table.
+        // Views for other programs. Each row of the view of balances comes from one row of a table,
+        // so it can be changed.
         "balances": ["rawd", "r", "r", "-"],
         "entitlements": ["r", "r", "r", "-"],
         "subscriptions": [
@@ -130,7 +131,7 @@ struct RightsTableTests {
         "refuse_test_clock()": ["x", "-", "-", "-"],
         "keep_test_clock()": ["x", "-", "-", "-"],
 
-        // New objects.
+        // The right to create new objects.
         "create table deed.new ()": ["x", "-", "-", "-"],
         "create function deed.new() returns integer language sql return 1": ["x", "-", "-", "-"],
         "create trigger new before insert on deed.tokens execute function deed.refuse_change()": [
@@ -144,10 +145,10 @@ struct RightsTableTests {
 
     @Test("Each table, view and function permits each login exactly what the table says")
     func table() throws {
-        // Creates the service's role.
+        // Creates the service's role as a side effect.
         _ = try ScratchDatabase()
         let database = try ScratchDatabase(migrated: false)
-        // The owner is not a superuser and created no role.
+        // The owner is not a superuser and did not create the role.
         let owner = try TestLogin("in role deed_service", at: database.url)
         try owner.run("alter database \(database.name) owner to \(owner.name)")
         defer { try? owner.run("reassign owned by \(owner.name) to deed") }
@@ -180,7 +181,7 @@ struct RightsTableTests {
     }
 }
 
-/// A table or view with its columns, a function, or a statement of the table above.
+/// A table or view with its columns, a function, or one of the statements in the table above.
 private struct Object {
     let name: String
     var columns: [String] = []
@@ -240,9 +241,8 @@ private final class Trial {
                 try connection.run(Script(embedded: Array("begin; \(statement)".utf8)))
                 return true
             } catch {
-                // Refused by a privilege, by a trigger, or because a view's row is not one row of
-                // one table. Any other error means that the attempt failed, not that it was
-                // forbidden.
+                // PostgreSQL refuses because of a privilege, a trigger, or a view that cannot be
+                // changed. With any other error, the attempt itself was wrong.
                 let state = error.sqlState ?? ""
                 let isImpossible =
                     object.call == nil && ["0A000", "42809", "55000"].contains(state)
@@ -253,7 +253,7 @@ private final class Trial {
         let name = "deed.\(object.name)"
         var done = ""
         if try may("select from \(name) limit 0") { done += "r" }
-        // Evidence is always written as a whole.
+        // Rows of evidence need a content.
         let values = object.name == "evidence" ? "(content) values ('')" : "default values"
         if try may("insert into \(name) \(values)") { done += "a" }
         let written = try object.columns.filter {

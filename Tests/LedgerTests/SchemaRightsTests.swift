@@ -38,7 +38,7 @@ struct SchemaRightsTests {
     func same() throws {
         #expect(try differences() == [])
         #expect(try differences(role: LedgerSettings.serviceRole) == [])
-        // The owner may grant reading.
+        // The owner may grant the right to read.
         let analyst = try TestLogin(analystOf: database)
         try analyst.run("grant select on deed.events to \(analyst.name)")
         #expect(try differences() == [])

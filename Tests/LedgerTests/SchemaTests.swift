@@ -10,7 +10,7 @@ import Testing
 struct SchemaTests {
     private let now = Instant(milliseconds: 0)
 
-    /// The migrations of each release by SHA-256. Each release adds some, and none ever changes.
+    /// The migrations of each release by SHA-256. Releases add migrations, but never change earlier ones.
     private static let released = [
         (
             "0001_baseline",

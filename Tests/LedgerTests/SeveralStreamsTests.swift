@@ -15,7 +15,7 @@ struct SeveralStreamsTests {
 
     init() throws {
         database = try ScratchDatabase()
-        // Each batch is decided after the previous one's cool-down.
+        // Each batch is decided only after the pause that follows the previous one.
         let clock = TestClock()
         ledger = database.ledger(clock: {
             clock.advance(byMilliseconds: 2000)
@@ -23,7 +23,7 @@ struct SeveralStreamsTests {
         })
     }
 
-    /// Proves a purchase for a customer, under a policy that moves it to that customer.
+    /// Submits evidence of a purchase for a customer. The policy moves the purchase to that customer.
     private func claim(
         _ fact: TransactionFact, for customer: String, key: String, token: String? = nil,
         evidence: [EvidenceRecord] = []
@@ -87,7 +87,7 @@ struct SeveralStreamsTests {
             let token = AccountToken(random: [UInt8](repeating: round, count: 16))
             let registered = Event.tokenRegistered(TokenRegistered(token: token))
             _ = try ledger.append(change("anna\(round)", "1", registered))
-            // Commands that arrive while the committer waits form one batch afterwards.
+            // Commands that arrive while the committer waits become one batch.
             var holder = try Connection.open(database.settings())
             try holder.run(
                 Script(embedded: Array("begin; lock deed.shards in exclusive mode".utf8)))

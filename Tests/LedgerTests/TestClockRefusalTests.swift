@@ -2,12 +2,12 @@ import Postgres
 import TestSupport
 import Testing
 
-/// Tests rows that tie a database to the real world, which excludes a test clock.
+/// Tests the rows that show that a database contains real data, and therefore exclude a test clock.
 @Suite("What excludes a test clock")
 struct TestClockRefusalTests {
     private static let clock = "insert into deed.test_clock (stands_at, marked_at) values (0, 0)"
 
-    /// One row for each, with `…` in place of its environment.
+    /// One row of each kind. `…` stands for its environment.
     private static let rows = [
         """
         insert into deed.customers (shard, project, environment, customer, version, catalog_version, runs)

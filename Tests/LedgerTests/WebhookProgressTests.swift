@@ -29,7 +29,7 @@ struct WebhookProgressTests {
                 lastRun: nil))
     }
 
-    /// Progress with attempts of these numbers, made at that moment.
+    /// Returns progress with attempts of these numbers, made at that moment.
     private func progress(
         _ numbers: ClosedRange<Int64>, at moment: Instant, cursor: String = "c1"
     ) throws -> WebhookProgress {
@@ -80,7 +80,7 @@ struct WebhookProgressTests {
         made.attemptsSince = .distantPast
         #expect(try ledger.keep(made, under: lease))
         #expect(try numbers() == [150, 1, 150])
-        // Each write removes a hundred.
+        // Each write removes a hundred old attempts.
         #expect(try ledger.keep(progress(151...160, at: young), under: lease))
         #expect(try numbers() == [60, 101, 160])
         for _ in 0..<2 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Minting
 
-/// Compares the tests' minted evidence with a store's: another program must accept it as such.
+/// Expects OpenSSL's own program to accept the tests' minted evidence as genuine.
 @Suite("Minted evidence, as openssl sees it")
 struct OpenSSLTests {
     private func openssl(_ arguments: [String]) throws -> (status: Int32, text: String) {

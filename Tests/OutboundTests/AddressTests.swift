@@ -75,7 +75,7 @@ struct AddressTests {
                 }
             }
         }
-        // The same holds for https, and before a socket is opened: the listener hears nothing.
+        // The client also refuses https, before it opens a socket: the listener gets no connection.
         let listener = try SilentListener()
         for host in [
             "[::1]", "127.0.0.1", "169.254.169.254", "[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]",

@@ -27,7 +27,7 @@ struct CourierTests {
         return request
     }
 
-    /// A listener that never answers its connections.
+    /// Returns a listener that never answers its connections.
     private func silence() throws -> (listener: Int32, port: UInt16) { try listenOnFreePort() }
 
     @Test("Many requests share one thread and few connections, and each gets its own answer")

@@ -8,7 +8,7 @@ import Threading
 
 @Suite(.timeLimit(.minutes(20)))
 struct HTTPClientTests {
-    /// A server that answers with the request.
+    /// Returns a server that answers with the request.
     private func makeServer(
         tls: TLSFiles? = nil, metrics: Metrics = Metrics()
     ) throws -> Server {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Threading
 
-/// Passes on traffic to and from a server. On request, it swallows the traffic of existing
+/// A relay between a client and a server. On request, it swallows the traffic of existing
 /// connections, like a network that has lost them. Later connections work.
 final class Relay: Sendable {
     private final class Line: Sendable {

@@ -104,7 +104,7 @@ struct TLSTests {
         relay.loseConnections()
         var hasty = request
         hasty.firstByteMilliseconds = 2000
-        // Two requests share it: the second still holds it when the first is abandoned.
+        // Two requests share the connection. The second still uses it when the first is abandoned.
         let given = Monitor<[Courier.Answer]>([])
         for _ in 0..<2 {
             courier.send(hasty) { answer in given.change { $0.append(answer) } }
@@ -117,7 +117,7 @@ struct TLSTests {
         for answer in told {
             #expect(throws: OutboundError.timedOut(milliseconds: 2000)) { try answer.get() }
         }
-        // A new connection is kept like the first.
+        // A new connection is also kept.
         #expect(words(try courier.send(request)) == third)
         #expect(told.count == 2 && relay.count == 2)
     }

@@ -12,12 +12,12 @@ import Threading
 
 @testable import PlayStore
 
-/// The keys that all tests of a run share, because making them takes time.
+/// The keys that all tests of a run share, because creating keys takes time.
 let account = ServiceAccount()
 let authority = Authority()
 let opening = Instant(milliseconds: 1_706_695_200_000)
 
-/// A practice store on a free port that sells in Google Play.
+/// A practice store that sells in Google Play, on a free port.
 final class ServedPlay: Sendable {
     let store: PracticeStore
     private let server: PracticeServer
@@ -44,7 +44,7 @@ final class ServedPlay: Sendable {
     }
 }
 
-/// A store that answers as a test says, and counts its requests.
+/// A store that answers as the test says, and counts its requests.
 final class CannedPlay: Sendable {
     typealias Reply = @Sendable (_ path: String, _ authorization: String, _ count: Int) -> Response
     private let server: Server
@@ -78,7 +78,7 @@ final class CannedPlay: Sendable {
 
     var url: String { "http://127.0.0.1:\(server.port)" }
 
-    /// How often that path was requested, or all paths.
+    /// Returns how often that path was requested. Without a path, counts all requests.
     func count(_ path: String? = nil) -> Int {
         counts.all.withLock { all in path.map { all[$0] ?? 0 } ?? all.values.reduce(0, +) }
     }
@@ -122,7 +122,7 @@ final class PlayAsking: Sendable {
         return try client.purchase(token, of: product, in: app, time).awaited().get()
     }
 
-    /// The verdict on a token that a back end submitted.
+    /// Returns the client's judgement of a token that a back end submitted.
     func judge(
         _ token: String, product: String? = nil, within milliseconds: Int64? = nil
     ) throws -> Judgement<[ProvenEvidence], Postponement> {
@@ -137,7 +137,7 @@ final class PlayAsking: Sendable {
     /// Moves the clock that the client sees.
     func advance(seconds: Int64) { line.ahead.withLock { $0 += seconds * 1000 } }
 
-    /// The budgets from which calls were taken.
+    /// The budgets that the calls used.
     var budgets: Set<StoreBudget> { line.budgets.withLock { $0 } }
 
     private final class Line: StoreLine {
@@ -174,7 +174,7 @@ final class PlayAsking: Sendable {
     }
 }
 
-/// An answer in JSON.
+/// Returns an answer in JSON.
 func reply(_ json: JSON, _ status: Int = 200) -> Response {
     Response(
         status: status, headers: [Header("Content-Type", "application/json")], body: json.bytes)
@@ -183,7 +183,7 @@ func reply(_ json: JSON, _ status: Int = 200) -> Response {
 let granted: JSON = ["access_token": "ya29.one", "expires_in": 3599, "token_type": "Bearer"]
 let active: JSON = ["subscriptionState": "SUBSCRIPTION_STATE_ACTIVE"]
 
-/// An error in Google's format.
+/// Returns an error in Google's format.
 func refusal(_ code: Int, _ reason: String = "x") -> Response {
     let detail: JSON = ["message": "no", "domain": "global", "reason": .string(reason)]
     return reply(

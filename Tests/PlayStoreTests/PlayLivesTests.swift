@@ -46,7 +46,7 @@ struct PlayLivesTests {
     }
 }
 
-/// Customers of a practice store whose apps submit each token when they get it, and report nothing else.
+/// Customers of a practice store. Their apps submit each token when they get it, and report nothing else.
 private final class PlayLives {
     private let machine = TestClock(at: machineInstant())
     private let store: PracticeStore
@@ -56,7 +56,7 @@ private final class PlayLives {
     private var random: SeededGenerator
     private var steps: [String: [String]] = [:]
 
-    /// Acts that take nothing away within a paid period. Only a notification could report such a loss in time.
+    /// Acts that end nothing within a paid period. Only a notification could report such an end in time.
     private static let acts: [(Step.Act, [String?])] = [
         (.buy, ["pro:monthly", "pro:yearly", "pro:prepaid-month", "pro:instalments"]),
         (.buy, ["premium:monthly", "coins.100", "level2", "film"]),
@@ -82,18 +82,18 @@ private final class PlayLives {
 
     deinit { server.stop() }
 
-    /// Lets some customers do something, and then time pass. Returns the number of steps that the store took.
+    /// Lets some customers act, and then lets time pass. Returns the number of steps that the store accepted.
     func pass(days: Int64) throws -> Int {
         var taken = 0
         for customer in customers where random.next() % 2 == 0 {
-            // The store refuses steps that do not fit.
+            // The store refuses steps that do not apply.
             for _ in 0..<6 where try step(customer) {
                 taken += 1
                 break
             }
         }
         try advance(to: shop.service.clock.now.advanced(byMilliseconds: days * 86_400_000))
-        // The queue asks again about unpaid purchases.
+        // The queue asks about unpaid purchases again.
         while try shop.work() != nil {}
         try advance(to: shop.service.clock.now)
         return taken
@@ -129,7 +129,7 @@ private final class PlayLives {
         guard let token = outcome.token else { return true }
         let reply = shop.submit([token], of: customer)
         #expect([200, 202].contains(reply.status), "\(reply.text)")
-        // An app acknowledges what it got. An unpaid purchase needs no acknowledgement.
+        // The app acknowledges the purchase. The store refuses this if the purchase is unpaid.
         var finish = Step(.finish, customer: customer, product: nil)
         (finish.store, finish.transaction) = (.google, token)
         _ = try? store.performInPlay(finish)
@@ -142,7 +142,7 @@ private final class PlayLives {
         return try shop.service.reconcile(wish)
     }
 
-    /// The differences between Deed and the store's books.
+    /// Returns the differences between Deed and the store's records.
     func complaints() throws -> [String] {
         try advance(to: shop.service.clock.now)
         let world = store.read { $0 }

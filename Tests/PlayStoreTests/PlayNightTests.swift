@@ -51,7 +51,7 @@ struct PlayNightTests {
         #expect(second.isSound && second.steps[.subscriptions]?.found ?? 0 == 0)
     }
 
-    /// Google's answers about each token.
+    /// A fake Google's answers about each token.
     private final class SharedAnswers: Sendable {
         private let all = Mutex<[String: JSON]>([:])
 
@@ -85,7 +85,7 @@ struct PlayNightTests {
         }
     }
 
-    /// One night of the step that asks about subscriptions.
+    /// Runs the step that asks about subscriptions, as in one night.
     private func night(_ shop: PlayShopfront) throws -> ReconciliationFinished {
         var wish = ReconcileWish(project: try ProjectID("default"))
         wish.plan.steps = [.subscriptions]
@@ -118,7 +118,7 @@ struct PlayNightTests {
         answers["new"] = again.with(
             "outOfAppPurchaseContext", ["expiredPurchaseToken": "old"])
         #expect(shop.submit(["new"]).status == 200)
-        // Once the app has acknowledged it, the context is gone.
+        // After the app acknowledges the purchase, Google no longer names the expired one.
         answers["new"] = again
         shop.service.clock.advance(byMilliseconds: 25 * Self.hour)
         #expect(try end(of: shop) == nil)
@@ -142,7 +142,7 @@ struct PlayNightTests {
         func wait(days: Int64) { shop.service.clock.advance(byMilliseconds: days * 24 * Self.hour) }
         answers["t"] = subscription("GPA.1..0", from: at(0), to: at(365))
         #expect(shop.submit(["t"]).status == 200)
-        // The days to wait before each night, and the number of questions since the beginning.
+        // The days to wait before each night, and the total number of questions after it.
         for (days, count) in [(29, 1), (2, 2), (1, 2), (1, 2), (28, 3), (1, 3), (288, 4)] {
             wait(days: Int64(days))
             let night = try night(shop)
@@ -150,12 +150,12 @@ struct PlayNightTests {
             #expect(!night.notes.contains { $0.contains("said nothing") }, "\(night.notes)")
             #expect(store.count(path) == count)
         }
-        // The subscription ends before that rest would be over.
+        // The subscription ends before Deed would ask again, so Deed asks at its end.
         answers["t"] = subscription("GPA.1..1", from: at(0), to: at(730))
         wait(days: 16)
         #expect(try night(shop).steps[.subscriptions]?.mended == 1)
         #expect(try end(of: shop) == at(730).text)
-        // Another month of silence, and a rest. Then the app submits a shorter plan that replaced it.
+        // A month passes without news. Then the app submits a shorter plan that replaced this one.
         wait(days: 31)
         _ = try night(shop)
         let shorter = subscription("GPA.2..0", from: at(397), to: at(404))

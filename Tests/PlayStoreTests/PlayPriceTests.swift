@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What support learns of Google Play's prices", .timeLimit(.minutes(10)))
 struct PlayPriceTests {
-    /// Thousandths of a unit, unlike any other number here.
+    /// Thousandths of a unit. No other number in this test looks like this.
     private static let planted: Int64 = 48_151_623
 
     @Test("A price in a reading of Google's reaches admins, and no answer to a support key")

@@ -9,17 +9,16 @@ import TestSupport
 
 @testable import PlayStore
 
-/// A service with an app in Google Play, whose store is at an address of this machine.
+/// A service with an app in Google Play. The app's store is on this machine.
 final class PlayShopfront: Sendable {
     static let package = "com.example.game"
     let service: TestService
-    /// The machine's clock, which dates Google's answers.
+    /// The machine's clock, which determines the dates of Google's answers.
     let machine: TestClock
     let backend: NewKey
     let admin: NewKey
 
-    /// A practice store accepts what is signed by its own clock. That clock is the machine's,
-    /// unless the clocks should be the same.
+    /// A practice store accepts assertions by its own clock, which is usually the machine's.
     init(
         _ url: String, keyAt address: String? = nil, onOneClock: Bool = false,
         machine: TestClock = TestClock(at: machineInstant())
@@ -85,7 +84,7 @@ final class PlayShopfront: Sendable {
         product: String? = nil, as call: String = "receipts", key: NewKey? = nil,
         in environment: Core.Environment? = nil, idempotencyKey: String? = nil
     ) -> Reply {
-        // Each reading is newer than the last, and so is the answer.
+        // Google's answers differ by their dates, so each call needs a new time.
         machine.advance(byMilliseconds: 1000)
         if service.clock !== machine { service.clock.advance(byMilliseconds: 1000) }
         let all = tokens.map { token -> JSON in

@@ -40,7 +40,7 @@ struct PlayStoreClientTests {
             throws: StoreTrouble.refused(
                 code: 404, message: "No purchase has this token.", meaning: .purchaseUnknown)
         ) { try asking.subscription(coins) }
-        // One access token is enough for all, and nine tenths of each bucket are used.
+        // One access token is enough for all calls. Deed uses nine tenths of each limit.
         #expect(
             Set(asking.budgets.map { "\($0.name) \($0.pause)" }) == [
                 "google_subscriptions 22222", "google_products 22222",
@@ -83,7 +83,7 @@ struct PlayStoreClientTests {
     func renewal() throws {
         let store = try CannedPlay { path, _, _ in reply(path == "/token" ? granted : active) }
         let asking = try PlayAsking(store.url)
-        // Half a minute either way is more than the test takes.
+        // The margin of half a minute is longer than the test takes.
         for (seconds, tokens) in [(0, 1), (3599 - 300 - 30, 1), (31, 2), (3000, 2)]
             as [(Int64, Int)]
         {

@@ -22,7 +22,7 @@ struct PlaySubmissionTests {
         #expect(item["outcome"] == "recorded" && item["environment"] == "sandbox", "\(item.text)")
         #expect(item["purchase"]?.string == "google:\(TransactionID(playToken: token))")
         #expect(try reply.json["entitlements"]?["level2"]?["active"] == true)
-        // The token itself is half a secret.
+        // The token is sensitive.
         #expect(!reply.text.contains(token))
         let again = shop.submit([token])
         #expect(try shop.items(again).first?["outcome"] == "already_known")
@@ -132,13 +132,13 @@ struct PlaySubmissionTests {
             }
         }
         let started = monotonicMilliseconds()
-        // The other app's calls do not wait for that.
+        // Calls for the other app do not wait for this one.
         for _ in 0..<5 { #expect(shop.submit([token]).status == 200) }
-        // Each of the calls would wait for five seconds.
+        // If they waited, each call would take five seconds.
         #expect(monotonicMilliseconds() - started < 20_000)
         try await aside { waiting.wait { $0.count == 8 ? () : nil } }
         let replies = waiting.change(wake: .none) { $0 }
-        // Each call waits for five seconds, on a machine that also has other work.
+        // Each call waits for five seconds, but other tests also use this machine.
         #expect(monotonicMilliseconds() - started < 60_000)
         for reply in replies {
             #expect(reply.status == 202, "\(reply.text)")
@@ -154,7 +154,7 @@ struct PlaySubmissionTests {
         let play = try ServedPlay()
         let shop = try PlayShopfront(play.url)
         let (one, other) = (try play.take(.buy, "level2"), try play.take(.buy, "coins.100"))
-        // None has an access token yet, and one token is named twice.
+        // Neither call has an access token yet. One token occurs twice.
         let first = shop.submit([one, other, one])
         #expect(first.status == 200, "\(first.text)")
         #expect(
@@ -240,7 +240,7 @@ struct PlaySubmissionTests {
                 "GET", "/v1/customers/u1/entitlements?environment=\(environment)",
                 key: shop.backend)
             let pro = try rights.json["entitlements"]?["pro"]
-            // The app lets testers keep what they bought in the sandbox.
+            // The app lets testers keep their sandbox purchases.
             #expect(pro?["active"] == true && pro?["sandbox"] == true, "\(rights.text)")
             let count = "select count(*) from deed.purchases where environment = '\(environment)'"
             #expect(try shop.service.database.number(count) == 1)

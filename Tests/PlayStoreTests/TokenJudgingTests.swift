@@ -12,7 +12,7 @@ import Threading
 
 @Suite("Purchase tokens that Google is asked about", .timeLimit(.minutes(20)))
 struct TokenJudgingTests {
-    /// The words of a verdict.
+    /// Returns the judgement as text.
     private func word(_ verdict: Judgement<[ProvenEvidence], Postponement>) -> String {
         switch verdict {
         case .believed(let proven): "believed " + proven.map(\.kind.word).joined(separator: " ")
@@ -82,7 +82,7 @@ struct TokenJudgingTests {
         #expect(proven.flatMap(\.facts.transactions).compactMap(\.reading?.token) == [old, new])
         let originals = Set(proven.flatMap(\.facts.transactions).map(\.original))
         #expect(originals == [TransactionID(playToken: old)])
-        // Known purchases are not asked about again.
+        // Deed does not ask about purchases that it already knows.
         let known = try PlayAsking(play.url) { token, _ in
             token == old ? TransactionID(digits: "ab") : nil
         }
@@ -123,7 +123,7 @@ struct TokenJudgingTests {
         let facts = try PlayAsking(store.url).judge("new").belief?.flatMap(\.facts.transactions)
         #expect(facts?.compactMap(\.reading?.token) == ["old", "new"])
         #expect(facts?.map(\.original) == [old, old])
-        // From then on, only Deed knows what the purchase continues.
+        // From now on, Google no longer names the earlier purchase, so only Deed knows it.
         isAcknowledged.store(true, ordering: .relaxed)
         let knowing = try PlayAsking(store.url) { token, _ in token == "new" ? old : nil }
         let later = try knowing.judge("new").belief?.flatMap(\.facts.transactions)
@@ -151,7 +151,7 @@ struct TokenJudgingTests {
             ])
         }
         let asking = try PlayAsking(store.url)
-        // Whichever of the two is submitted, both get the same name.
+        // Both tokens lead to the same name.
         let name = ["900", "901"].map { TransactionID(playToken: $0) }.min()
         for token in ["900", "901"] {
             guard case .believed(let proven) = try asking.judge(token) else {
@@ -281,7 +281,7 @@ struct TokenJudgingTests {
         let passed = monotonicMilliseconds() - started
         isOpen.change { $0 = true }
         #expect(Set(all) == ["later: store_unavailable"])
-        // Without a limit, it would take as long as the store.
+        // Without a time limit, the call would wait for the store.
         #expect((600...20_000).contains(passed), "\(passed) ms")
         #expect(store.count() <= 4)
     }

@@ -142,7 +142,7 @@ struct BindTests {
         }
     }
 
-    /// Runs the call once and passes on its rows, if any.
+    /// Runs the call once. Passes its rows to `each`, if there are any.
     private func check(_ call: Call, _ each: (borrowing Rows) -> Void) throws {
         var connection = try Connection.open(database.settings())
         var times = 0

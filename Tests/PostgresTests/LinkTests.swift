@@ -48,7 +48,7 @@ struct LinkTests {
         second.outliveOthers()
         #expect(first.isGivenUp && !second.isGivenUp)
         try second.run([LinkTests.backend()])
-        // Each may have been connected to another server. Only a third connection can tell.
+        // Either connection may have the wrong server. Only a third connection can decide.
         first.outliveOthers()
         #expect(first.isGivenUp && second.isGivenUp)
         #expect(throws: PostgresError.self) { try first.run([LinkTests.backend()]) }
@@ -146,7 +146,7 @@ struct LinkTests {
             calls += 1
             usleep(1000)
         }
-        // At 0, 50, 150, 350 and 750 ms, or fewer on a slow machine.
+        // The attempts are at 0, 50, 150, 350 and 750 ms. A slow machine may make fewer.
         #expect((2...5).contains(server.connections))
         #expect(calls > 10 * server.connections)
     }
@@ -183,7 +183,7 @@ struct LinkTests {
     }
 }
 
-/// Listens, and closes every connection without an answer.
+/// A server that closes every connection without an answer.
 private final class DeafServer: Sendable {
     let port: UInt16
     private let listener: Int32

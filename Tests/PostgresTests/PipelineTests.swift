@@ -84,7 +84,7 @@ struct PipelineTests {
         #expect(failure?.constraint == constraint)
         #expect(answered == [0])
         expect(connection, isUsable: true)
-        // The statement after the error was never prepared, but it is now.
+        // The error prevented this statement from being prepared, so it is prepared now.
         var count: Int64?
         try connection.run([late()]) { _, rows in count = rows.int8(0, 0) }
         #expect(count == 0)

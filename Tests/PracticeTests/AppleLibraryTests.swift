@@ -48,7 +48,7 @@ struct AppleLibraryTests {
         #expect(program.stop() == 0)
     }
 
-    /// The bearer token that Deed shows for the store's own key.
+    /// Returns the bearer token that Deed makes with the store's own key.
     private func token(for program: PracticeProgram) throws -> String {
         let pem = try String(
             contentsOfFile: "\(program.folder)/keys/AuthKey_\(program.keyID).p8", encoding: .utf8)
@@ -140,7 +140,7 @@ func run(
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
 }
 
-/// A line that keeps what would have been sent to the store, and leads nowhere.
+/// A store line that records what Deed would send, and sends nothing.
 private final class TellingLine: StoreLine {
     let shown = Mutex<String?>(nil)
     private let credentials: StoreCredentials

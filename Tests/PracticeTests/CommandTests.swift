@@ -237,7 +237,7 @@ struct CommandTests {
             let later = try PracticeProgram(in: path, ["--clock", "2026-02-15T00:00:00Z"])
             let state = try json(later, "show")
             #expect(state["now"]?.string?.hasPrefix("2026-02-15") == true)
-            // Everything that was due on the way was done.
+            // The store performed everything that became due in the meantime.
             #expect(state["customers"]?.array?.first?["transactions"]?.array?.count == 2)
         }
     }

@@ -1,15 +1,15 @@
 import Core
 import Practice
 
-/// One customer by Deed's rules, beside the practice store's own books.
+/// Compares one customer by Deed's rules with the practice store's records.
 struct Comparison {
     private let customer: String
     private let life: String
     private var judge: Judge
     private(set) var boundaries = 0
-    /// Where Deed differs from the store's books.
+    /// Where Deed disagrees with the store's records.
     private(set) var complaints: [String] = []
-    /// The states that the purchases were in.
+    /// The states that the purchases had.
     private(set) var seen: Set<String> = []
 
     init(of customer: String, _ life: String) throws {
@@ -18,7 +18,7 @@ struct Comparison {
         judge = try Judge()
     }
 
-    /// Compares everything that the store's books say now with what Deed derives.
+    /// Compares the store's current records with Deed's result.
     mutating func compare(_ world: PracticeWorld) throws {
         try judge.takeNotifications(of: world, about: customer)
         boundaries += 1

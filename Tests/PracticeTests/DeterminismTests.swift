@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The same scenario with the same seed")
 struct DeterminismTests {
-    /// Everything that a store signed and kept during a scenario, without signatures.
+    /// Returns everything that the store signed and recorded during a scenario, without signatures.
     private func outcome(
         _ scenario: Scenario, seed: UInt64
     ) throws -> (
@@ -34,7 +34,7 @@ struct DeterminismTests {
             for text in [given.signedTransaction, given.signedRenewal, given.appTransaction] {
                 if let text { signed.append(try unsigned(text).text) }
             }
-            // A receipt's RSA signature is the same for the same content.
+            // Receipts with the same content have the same RSA signature.
             signed.append(receipt.map { String($0, radix: 16) }.joined(separator: " "))
             var judge = try Judge()
             try store.read { world in
@@ -47,7 +47,7 @@ struct DeterminismTests {
         return (signed, states, balances)
     }
 
-    /// The header and the payload of a signed statement, and of those inside it.
+    /// Returns the header and the payload of a signed statement and of the statements inside it.
     private func unsigned(_ signed: String) throws -> JSON {
         let json = try payload(of: signed)
         var object = JSONObject()
@@ -100,7 +100,7 @@ let exampleFolder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("docs/examples/practice").path
 
-/// The names of the documented scenarios.
+/// The file names of the documented scenarios.
 let examples = ((try? FileManager.default.contentsOfDirectory(atPath: exampleFolder)) ?? [])
     .filter { $0.hasSuffix(".json") }.sorted()
 

@@ -41,7 +41,7 @@ struct EarlyRenewalTests {
         let next = try newest(store)
         #expect(next.id != first.id && next.purchased == end)
         #expect(told(store).last == "DID_RENEW")
-        // A newly installed app submits both.
+        // A newly installed app submits both periods.
         let standing = try #require(store.read { $0.standings(of: "ada").first })
         #expect(standing.isActive && standing.until == next.expires)
     }

@@ -17,7 +17,7 @@ func instant(_ text: String) -> Instant {
     return instant
 }
 
-/// The roots that all tests of a run share, because making keys takes time.
+/// The roots that all tests of a run share, because creating keys takes time.
 let practice = Authority()
 let practiceAccount = ServiceAccount()
 
@@ -25,7 +25,7 @@ extension Instant {
     func days(_ count: Int64) -> Instant { advanced(byMilliseconds: count * day) }
 }
 
-/// The practice store's example as Deed's catalog.
+/// Returns Deed's catalog for the practice store's example.
 func makeCatalog() throws -> Catalog {
     func product(_ name: String, _ terms: Product.Terms, _ unlocks: [String]) throws -> Product {
         Product(
@@ -54,8 +54,8 @@ func makeCatalog() throws -> Catalog {
     return try draft.validated()
 }
 
-/// Deed's own rules, applied to what the practice store signs: the same verifier as for Apple's
-/// evidence, with an extra root and nothing else.
+/// Applies Deed's rules to what the practice store signs. Uses the same verifier as for Apple's
+/// evidence, with an extra root.
 struct Judge {
     let verifier: Verifier
     let catalog: Catalog
@@ -91,12 +91,12 @@ struct Judge {
     }
 }
 
-/// A store in memory whose machine clock stands still, and the bodies that it sent.
+/// A store in memory whose machine clock stands still, and the notifications that it sent.
 final class PractisedStore: Sendable {
     let store: PracticeStore
     private let log: Log
 
-    /// `answers` gives the result of each posting in turn, and repeats the last one forever.
+    /// `answers` contains the result of each notification in turn. The last one repeats.
     init(_ world: PracticeWorld, answers: [String] = ["SUCCESS"]) {
         let log = Log(answers)
         self.log = log
@@ -107,7 +107,7 @@ final class PractisedStore: Sendable {
                 follow: { at in log.clock.withLock { $0 = at } }))
     }
 
-    /// Each posted body, and when it was posted by the store's clock.
+    /// Each notification's body, and when the store sent it by its own clock.
     var posts: [(at: Instant, body: [UInt8])] { log.posts.withLock { $0 } }
 
     private final class Log: Sendable {
@@ -127,7 +127,7 @@ final class PractisedStore: Sendable {
     }
 }
 
-/// The payload of a signed statement, read without verification.
+/// Returns the payload of a signed statement, read without verification.
 func payload(of signed: String) throws -> JSON {
     let part = signed.split(separator: ".")[1]
     guard let bytes = Base64.url.decode(Array(part.utf8)) else { throw Unreadable() }
@@ -137,7 +137,6 @@ func payload(of signed: String) throws -> JSON {
 struct Unreadable: Error {}
 
 extension PracticeStore {
-    /// Switches to that trouble.
     func suffer(_ text: String) throws {
         let trouble = try Trouble(Array(text.utf8))
         try change { $0.make(trouble) }

@@ -8,7 +8,7 @@ import Synchronization
 import Telemetry
 import TestSupport
 
-/// A practice store that serves on a free port, and a back end beside it that receives notifications.
+/// A practice store on a free port, and a back end that receives its notifications.
 final class ServedStore: Sendable {
     let store: PracticeStore
     let server: PracticeServer
@@ -75,7 +75,7 @@ final class ServedStore: Sendable {
         return try client.send(request)
     }
 
-    /// The status and the body of a call with a valid token.
+    /// Returns the status and the body of a call with a valid token.
     func ask(
         _ method: String, _ target: String, _ body: JSON? = nil
     ) throws -> (status: Int, json: JSON) {
@@ -84,7 +84,7 @@ final class ServedStore: Sendable {
     }
 }
 
-/// A token as App Store Connect's keys sign them. Tests change what should be wrong with it.
+/// Returns a token like those that App Store Connect's keys sign. Tests change one part to make it invalid.
 func bearer(
     key: MintedKey = practice.apiKey, head: [String: JSON] = [:], claims: [String: JSON] = [:]
 ) -> String {

@@ -44,7 +44,7 @@ struct ServerAPITests {
         #expect(answer.status == 200)
     }
 
-    /// What is wrong with a call, and the code of the answer.
+    /// Wrong calls, each with the code of its error.
     static let mistakes: [(String, String, JSON?, Int64)] = [
         ("GET", "/inApps/v1/transactions/abc", nil, 4_000_006),
         ("GET", "/inApps/v1/transactions/123", nil, 4_040_010),
@@ -153,7 +153,7 @@ struct ServerAPITests {
             #expect(
                 told.map { $0["notificationType"]?.string }
                     == ["SUBSCRIBED", "ONE_TIME_CHARGE", "DID_RENEW"])
-            // As in Apple's sandbox, the app's number is left out.
+            // As in Apple's sandbox, the app's number is missing.
             #expect(told.allSatisfy { $0["data"]?["appAppleId"] == nil })
         }
     }

@@ -38,7 +38,7 @@ struct TruthTests {
                 _ = world.doNext(by: due.advanced(byMilliseconds: -1))
                 try compareAll()
             }
-            // A posting changes nothing, and has no address here.
+            // Notifications change nothing, and have no address here.
             _ = world.doNext(by: due)
             try compareAll()
         }
@@ -104,13 +104,13 @@ struct TruthTests {
 }
 
 extension PracticeWorld {
-    /// When the store itself next acts on a subscription.
+    /// When the store will next act on a subscription by itself.
     fileprivate var nextRenewalInstant: Instant? {
         subscriptions.values.filter(\.isServing).map { $0.graceUntil ?? $0.ends }.min()
     }
 }
 
-/// One customer's two years, made from a seed and compared as they pass.
+/// Two years of one customer, generated from a seed and compared step by step.
 private struct RandomLife {
     private let seed: UInt64
     private var random: SeededGenerator
@@ -122,7 +122,7 @@ private struct RandomLife {
     init(seed: UInt64) throws {
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        // A posting is due at the instant of a change, as another change may be.
+        // With an address, notifications are due at the same instants as changes.
         var shop = Shop.example
         shop.app.notificationURL = "http://127.0.0.1:1/"
         world = PracticeWorld(shop, from: opening, seed: seed)
@@ -161,7 +161,7 @@ private struct RandomLife {
         try comparison.compare(world)
     }
 
-    /// Takes one random step. The store refuses steps that make no sense.
+    /// Takes one random step. The store may refuse it.
     private mutating func act() {
         let renewing = Shop.example.products.filter { $0.kind == .autoRenewable }.map(\.id)
         let acts: [(Step.Act, Int)] = [

@@ -94,7 +94,7 @@ struct WishTests {
         _ = try store.perform(step(.unshare, product, with: "ben"))
         #expect(standings(store, "ben") == [product: ["revoked"]])
         #expect(standings(store, "ada")[product] == ["active"])
-        // The purchase may be shared again, as something new.
+        // The customer may share the purchase again. This counts as a new share.
         _ = try store.perform(step(.share, product, with: "ben"))
         #expect(standings(store, "ben")[product]?.sorted() == ["active", "revoked"])
     }

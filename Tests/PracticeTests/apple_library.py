@@ -1,4 +1,4 @@
-"""Talks to a practice store by Apple's own library, and stops at the first thing that is not right.
+"""Calls a practice store with Apple's own library, and stops at the first wrong result.
 
 usage: apple_library.py URL FOLDER ISSUER KEY_ID TOKEN
 """
@@ -71,7 +71,7 @@ def now():
 
 
 def same_claims():
-    """Deed's bearer token is one as the library makes them, under the same key."""
+    """Expects Deed's bearer token to be like the library's, with the same key."""
     import jwt
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
     public = load_pem_private_key(key, password=None).public_key()
@@ -171,7 +171,7 @@ refused(
     APIError.INVALID_REQUEST_REVISION, client.get_transaction_history, ada, "x", request,
     GetTransactionHistoryVersion.V2)
 
-# Finishing removes a consumable from the old history, and from nothing else.
+# After it is finished, a consumable is missing only from the old history.
 coins = [t for t in found if t.productId == "coins.100"][0].transactionId
 client.finish_transaction(coins)
 old = client.get_transaction_history(
@@ -254,7 +254,7 @@ refused(
     APIError.STATUS_REQUEST_NOT_FOUND, client.get_status_of_subscription_renewal_date_extensions,
     "other", "pro.year")
 
-# Notifications: no server listens, so each attempt fails, and the history shows that.
+# No server receives notifications, so each attempt fails, and the history shows the failures.
 test = client.request_test_notification().testNotificationToken
 soon(lambda: client.get_test_notification_status(test).sendAttempts)
 status = client.get_test_notification_status(test)

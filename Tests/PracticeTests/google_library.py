@@ -1,4 +1,4 @@
-"""Talks to a practice store by Google's own libraries, and stops at the first thing that is not right.
+"""Calls a practice store with Google's own libraries, and stops at the first wrong result.
 
 usage: google_library.py URL ACCOUNT_FILE
 """
@@ -18,7 +18,7 @@ package = "com.example.game"
 scopes = ["https://www.googleapis.com/auth/androidpublisher"]
 schemas = json.loads(get_static_doc("androidpublisher", "v3"))["schemas"]
 credentials = service_account.Credentials.from_service_account_file(account_file, scopes=scopes)
-# The library's own document of the API, so that no request leaves this machine.
+# Uses the library's own copy of the API's description, so that no request leaves this machine.
 publisher = discovery.build(
     "androidpublisher", "v3", credentials=credentials, static_discovery=True,
     client_options={"api_endpoint": url})
@@ -46,7 +46,7 @@ def require(holds, what):
 
 
 def conform(value, schema, path):
-    """Every member is in Google's own description, with the described type and word."""
+    """Expects Google's description to contain every member with its type and its possible words."""
     if "$ref" in schema:
         schema = schemas[schema["$ref"]]
     kind = schema.get("type")
@@ -199,7 +199,7 @@ fails(404, subscriptions.get(**of("a" * 60)))
 fails(400, subscriptions.get(**of("short")))
 fails(400, subscriptions.get(packageName="com.example.other", token=token))
 
-# The plain session of google-auth, and an account that this store does not know.
+# Uses google-auth's plain session, and an account that this store does not know.
 session = google.auth.transport.requests.AuthorizedSession(credentials)
 plain = session.get(f"{url}/androidpublisher/v3/applications/{package}/orders/{order}")
 require(plain.status_code == 200, "a plain session")

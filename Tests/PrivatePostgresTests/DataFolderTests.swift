@@ -60,7 +60,7 @@ struct DataFolderTests {
             """
         #expect(session(as: 0, in: folder, asking: rules).text == "0\n")
 
-        // As an earlier build left the file, running and stopped.
+        // The file's content from an earlier build, tested while the server runs and after it has stopped.
         let old = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
         try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
         #expect(session(as: 0, in: folder, asking: "select pg_reload_conf()").code == 0)
@@ -77,7 +77,7 @@ struct DataFolderTests {
         third.leave()
     }
 
-    /// Lets everyone reach the socket.
+    /// Lets all users reach the socket.
     private func openDoors(of folder: String) {
         for path in [folder, "\(folder)/socket"] { chmod(path, 0o755) }
         chmod("\(folder)/socket/.s.PGSQL.5432", 0o777)
@@ -88,7 +88,7 @@ struct DataFolderTests {
         return stat(path, &found) == 0 ? found.st_uid : 0
     }
 
-    /// The output of `psql`, run as this user.
+    /// Returns the exit code and the output of `psql` when this user runs it.
     private func session(
         as user: uid_t, in folder: String, asking question: String = "select 1"
     ) -> (code: Int32, text: String) {
@@ -172,7 +172,7 @@ struct DataFolderTests {
             separator: "\n", omittingEmptySubsequences: false)
         postgres.leave()
         #expect(access(lock, F_OK) != 0)
-        // After a power cut, the process ID may belong to another PostgreSQL of the same user.
+        // After a power cut, another PostgreSQL of the same user may have the same process ID.
         let living = try String(
             contentsOfFile: other.file("postgres/postmaster.pid"), encoding: .utf8
         ).split(separator: "\n")

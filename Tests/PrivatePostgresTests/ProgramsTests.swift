@@ -50,13 +50,13 @@ final class ProgramsTests {
         #expect((Int(found.version) ?? 0) >= 14)
     }
 
-    /// A folder with programs that print this text.
+    /// Creates a folder with programs that print this text. Returns the folder.
     private func install(_ name: String, printing text: String) throws -> String {
         let folder = scratch.file(name)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false)
-        // Written by another process. If this process still had the file open for writing when
-        // another test starts a process, the program could not be run.
+        // A separate process writes the file. If this process wrote it, another test's child could
+        // inherit the open file, and the program could not be run.
         let script = """
             for program in initdb pg_ctl postgres; do
                 printf '#!/bin/sh\\necho "%s"\\n' "$2" >"$1/$program"

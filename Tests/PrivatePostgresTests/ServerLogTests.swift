@@ -15,7 +15,7 @@ final class ServerLogTests {
         log = ServerLog(path: scratch.file("deed.log"))
     }
 
-    /// Appends like PostgreSQL's processes, which keep the file open.
+    /// Appends to the file like PostgreSQL's processes, which keep it open.
     private func append(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)

@@ -66,7 +66,7 @@ struct IntakeWorkerTests {
     @Test("Evidence that the store believes is recorded, and the item has the result")
     func believed() throws {
         believeAll()
-        // No pinned root vouches for it, so only the store can.
+        // No pinned root vouches for this receipt, so only the store can confirm it.
         let item = try queue(ReceiptPlan(chain: MintedChain(.receipts)).bytes)
         let work = try #require(try worker().work())
         #expect(work.isKept && work.item.id == item.id)
@@ -205,7 +205,7 @@ struct IntakeWorkerTests {
         #expect(try found(genuine).state.word == .believed && purchases() == 1)
         #expect(try found(forged).reason?.code == "untrusted_root")
         #expect(try found(forged).state.word == .refused && service.store.count == 0)
-        // The signature proves a signed transaction, no matter who judges receipts.
+        // Deed verifies a signed transaction's signature even if the store judges receipts.
         try judge(.store)
         var early = Payload.transaction
         let ahead = service.clock.now.advanced(byMilliseconds: 600_000)
@@ -242,7 +242,7 @@ struct IntakeWorkerTests {
 }
 
 extension MintedChain {
-    /// A chain whose leaf is valid in the days of the test clock.
+    /// A chain whose leaf is valid at the test clock's times.
     fileprivate static let lasting: MintedChain = {
         var plan = CertificatePlan.leaf
         plan.notAfter = plan.notAfter.advanced(byMilliseconds: 5 * 366 * 86_400_000)

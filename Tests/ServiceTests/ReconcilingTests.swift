@@ -3,21 +3,21 @@ import Service
 import TestSupport
 import Testing
 
-/// Tests how a reconciliation proceeds, over work that the test observes.
+/// Tests the course of a reconciliation with work that the test controls.
 @Suite("Reconciliations")
 struct ReconcilingTests {
-    /// The work done, and the notes about it.
+    /// The work done, and the records about it.
     private final class Work: RunNotes, ReconcileSteps, ReconcileRights, ReconcileRight {
         var done: [ReconcilePart] = []
         var noted: [ReconcilePart: StepCounts] = [:]
         var broken: [ReconcilePart] = []
         var isHeld = true
         let lease = Lease(name: "reconciliation", fence: 1)
-        /// Whether committing the work reveals that another run has the right.
+        /// Whether the next commit fails because another run has the right.
         var isOvertaken = false
-        /// What happens elsewhere during a part.
+        /// What else happens while a part is done.
         var meanwhile: [ReconcilePart: () -> Void] = [:]
-        /// The maximum number of parts of each step done at the same time.
+        /// The maximum number of parts of each step that were done at the same time.
         var width: [ReconcileStep: Int] = [:]
         var time: Int64 = 0
 
@@ -49,7 +49,7 @@ struct ReconcilingTests {
             if isOvertaken { throw .leaseLost }
             if broken.contains(part) { throw .broken("the table is gone") }
             done.append(part)
-            // Stores are slow and shards are quick.
+            // Parts about stores take long, and parts about shards take little time.
             time += part.shard == nil ? 60_000 : 500
             meanwhile[part]?()
             return PartReport(StepCounts(lookedAt: 2, found: part.step == .orders ? 1 : 0))
@@ -143,7 +143,7 @@ struct ReconcilingTests {
             _ = try service.intake.reconcile(
                 wish, port(work), by: sender, while: { work.done.count < 64 + 1 + 16 })
         }
-        // Half an hour later, the run resumes after a quarter of the shards of orders.
+        // The run resumes half an hour later. A quarter of the shards of `orders` is already done.
         work.time += 1_800_000
         var told: [ReconcileProgress] = []
         _ = try service.intake.reconcile(
@@ -157,8 +157,8 @@ struct ReconcilingTests {
         #expect(sample.millisecondsLeft == nil)
     }
 
-    /// The store allows 50 questions per second in production and 5 in the sandbox, some of them
-    /// left to others. In production, consecutive calls take longer than that.
+    /// The store allows 50 questions per second in production and 5 in the sandbox, and Deed leaves
+    /// some of them to others. In production, the duration of the calls limits the pace.
     @Test(
         "The time for histories is estimated from the store's limits and a call's duration",
         arguments: [(Environment.production, Int64(150)), (.sandbox, Int64(222))])
@@ -212,7 +212,7 @@ struct ReconcilingTests {
         #expect(
             try service.database.number(
                 "select count(*) from deed.events where type = 'reconciliation.finished'") == 1)
-        // The remaining notes belong to another run.
+        // Another run made the remaining notes.
         #expect(!work.noted.isEmpty)
     }
 

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Service
 
-/// Tests the cost of an attempt to sign in, without a database.
+/// Tests how expensive an attempt to sign in is, without a database.
 @Suite("What signing in costs")
 struct SignInTests {
-    /// One person, whose password hashes to itself.
+    /// One person. The hash of the person's password is the password itself.
     private final class Kept: PasswordKeeping, SessionKeeping, SecondFactorKeeping,
         SecondFactorSealing
     {
@@ -97,7 +97,7 @@ struct SignInTests {
             return
         }
         #expect(kept.opened.withLock { $0.count } == 1)
-        // Without a link, nothing is hashed.
+        // Without a valid link, Deed does not hash the password.
         count.store(0, ordering: .relaxed)
         #expect(try signIns.choose("a long password", byLink: "x") == .linkOver)
         #expect(count.load(ordering: .relaxed) == 0)

@@ -34,7 +34,7 @@ struct SlowStoreTests {
             heading: heading, of: project)
     }
 
-    /// Judges the queue with as many threads as a service has.
+    /// Judges the queue with as many threads as a service has. Returns the number of running threads.
     private func work(until isOver: Monitor<Bool>) -> Monitor<Int> {
         let worker = IntakeWorker(Submissions(service.intake, apps: service.apps))
         let running = Monitor(IntakeWorker.count)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Log lines")
 struct LogTests {
-    /// The lines that these calls write, in order.
+    /// Returns the lines that these calls write, in order.
     private func lines(_ body: (Log) -> Void) -> [String] {
         let written = Mutex<[String]>([])
         body(Log { line in written.withLock { $0.append(line) } })

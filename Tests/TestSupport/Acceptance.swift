@@ -2,7 +2,7 @@ import Core
 import Ledger
 
 extension ScratchDatabase {
-    /// Accepts the log as it is, through a ledger that has not seen more of it.
+    /// Accepts the log as it is, through a ledger that has seen nothing of the log's lost end.
     package func acceptLog() throws {
         let ledger = ledger()
         defer { ledger.close() }

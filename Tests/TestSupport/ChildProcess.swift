@@ -3,7 +3,7 @@ package import Glibc
 import Synchronization
 import Threading
 
-/// A program started by a test. It is killed with its last reference, if not before.
+/// A program started by a test. It is killed at the latest when its last reference is gone.
 package final class ChildProcess: Sendable {
     package struct NotStarted: Error {
         let program: String
@@ -21,7 +21,7 @@ package final class ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // Test threads may block signals, and programs inherit that.
+        // Test threads may block signals, and child processes would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The exit code; `nil` if the process did not end in time.
+    /// Returns the exit code, or `nil` if the process did not end in time.
     package func wait(milliseconds: Int64) -> Int32? {
         let started = monotonicMilliseconds()
         while true {

@@ -1,13 +1,13 @@
 package import Core
 import Crypto
 
-/// An app that makes codes from the secret on a page of the console.
+/// An app that calculates codes from the secret on a page of the console.
 package struct CodeApp: Sendable {
     /// The secret in base32.
     package let text: String
     private let secret: [UInt8]
 
-    /// `nil` if the page shows no secret.
+    /// Returns `nil` if the page shows no secret.
     package init?(page: String) {
         guard let found = page.firstMatch(of: /otpauth:\/\/totp\/[^?]+\?secret=([A-Z2-7]+)&/) else {
             return nil
@@ -27,7 +27,7 @@ package struct CodeApp: Sendable {
         secret = bytes
     }
 
-    /// The code at an instant, or at a half minute before or after it.
+    /// Returns the code at an instant, or some half minutes before or after it.
     package func code(at now: Instant, steps: Int64 = 0) -> String {
         timeCode(of: now.milliseconds / 30_000 + steps, secret)
     }

@@ -2,7 +2,7 @@ package import Core
 package import Service
 import Synchronization
 
-/// The service's own leases, counted.
+/// Wraps the service's leases and counts their use.
 package final class CountedLeases: Leases {
     private let leases: any Leases
     private let counts = Mutex((taken: 0, kept: 0))

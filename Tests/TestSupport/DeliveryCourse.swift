@@ -5,8 +5,8 @@ package import Minting
 import Synchronization
 import Threading
 
-/// Reports lives through two services at once, shuffled and repeated, and compares the results with
-/// a life reported in order.
+/// Submits several lives to two services at once, shuffled and with repetitions. Compares the
+/// results with a life submitted in order.
 package final class DeliveryCourse: Sendable {
     /// Makes a request to one of the two services.
     package typealias Call =
@@ -25,7 +25,7 @@ package final class DeliveryCourse: Sendable {
     private let seed: UInt64
     private let complaints = Mutex<[String]>([])
 
-    /// `count` is the number of lives besides the one reported in order. Each has a separate order.
+    /// `count` is the number of lives besides the one in order. Each has a different order.
     package init(_ store: MintedStore, from start: Instant, lives count: Int) {
         lives = (0...count).map { MintedLife($0, from: start, in: store) }
         environment = store.environment.lowercased()
@@ -34,7 +34,7 @@ package final class DeliveryCourse: Sendable {
         print("seed of deliveries: \(seed)")
     }
 
-    /// All problems. `makeCall` is called once on each thread.
+    /// Runs the course and returns all problems. Calls `makeCall` once on each thread.
     package func run(_ makeCall: @escaping @Sendable () throws -> Call) throws -> [String] {
         let call = try makeCall()
         for delivery in lives[0].deliveries { send(delivery, 0, call) }
@@ -96,7 +96,7 @@ package final class DeliveryCourse: Sendable {
         return try JSON.read(answer.text)
     }
 
-    /// The life's balance, and its entitlement over time, without names that differ between lives.
+    /// Returns the life's balance and its entitlement over time, without names that differ between lives.
     private func answers(
         of life: MintedLife, through service: Int, _ call: Call
     ) throws -> [String] {
@@ -113,7 +113,7 @@ package final class DeliveryCourse: Sendable {
         }
     }
 
-    /// Expects no two events to record the same fact, and each transaction to be made or renewed once.
+    /// Expects each fact to be recorded once, and each transaction to be made or renewed once.
     private func lookForDoubles(_ life: MintedLife, _ call: Call) throws {
         let reply = try read("/v1/customers/\(life.customer)/events?limit=1000", 0, call)
         let events = reply["events"]?.array ?? []

@@ -1,6 +1,5 @@
 package import Core
 
-/// Commands about grants, for tests.
 extension Command {
     package static func give(
         _ entitlement: String, to stream: Stream, grant: String, key: String? = nil,

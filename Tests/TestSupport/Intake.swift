@@ -1,7 +1,7 @@
 package import Core
 
 extension IntakeItem {
-    /// An item with separate evidence, which `number` distinguishes.
+    /// Returns an item with its own evidence, which depends on `number`.
     package static func test(
         _ number: Int, project: String = "default", purpose: IntakeWish.Purpose? = nil,
         kind: String = "app_receipt", at now: Instant

@@ -1,5 +1,5 @@
 import Assembly
 package import Core
 
-/// The machine's clock, for tests of the built program.
+/// Returns the machine's time, for tests of the built program.
 @Sendable package func machineInstant() -> Instant { systemClock() }

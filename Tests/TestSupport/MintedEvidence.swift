@@ -4,8 +4,8 @@ import Minting
 package import Telemetry
 
 extension Verifier {
-    /// A verifier that accepts the tests' minted evidence, from both environments: the minted roots
-    /// replace the pinned ones.
+    /// A verifier that accepts the tests' minted evidence in both environments, because the minted
+    /// roots replace the pinned ones.
     static var minted: Verifier {
         let roots = [MintedChain.receipts.root, MintedChain.transactions.root]
         return Verifier(

@@ -24,7 +24,7 @@ package func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     }
 }
 
-/// Whether `condition` becomes true in time.
+/// Returns whether `condition` becomes true in time.
 package func eventually(within milliseconds: Int64, _ condition: () throws -> Bool) rethrows -> Bool
 {
     let started = monotonicMilliseconds()
@@ -35,8 +35,8 @@ package func eventually(within milliseconds: Int64, _ condition: () throws -> Bo
     return true
 }
 
-/// The limit for a wait that takes `milliseconds` at most on a quiet machine. On a busy machine, it
-/// is multiplied by the number of processes that share a processor, up to ten.
+/// Returns the limit for a wait that takes at most `milliseconds` on an idle machine. On a busy
+/// machine, multiplies it by the number of processes per processor, up to ten.
 package func patient(_ milliseconds: Int64) -> Int64 {
     var load = 0.0
     guard getloadavg(&load, 1) == 1 else { return milliseconds }

@@ -5,7 +5,7 @@ package struct NoPort: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// A socket that listens on a free port of this machine.
+/// Returns a socket that listens on a free port of this machine.
 package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16) {
     let (listener, port) = try boundSocket()
     guard listen(listener, SOMAXCONN) == 0 else {
@@ -14,7 +14,7 @@ package func listenOnFreePort() throws(NoPort) -> (listener: Int32, port: UInt16
     return (listener, port)
 }
 
-/// A socket bound to that port, or to a free one. It does not listen yet.
+/// Returns a socket bound to that port, or to a free one. The socket does not listen yet.
 package func boundSocket(to port: UInt16 = 0) throws(NoPort) -> (
     descriptor: Int32, port: UInt16
 ) {
@@ -37,11 +37,10 @@ package func boundSocket(to port: UInt16 = 0) throws(NoPort) -> (
     return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-/// The first of several consecutive free ports, for a program that will listen there a moment
-/// later.
+/// Returns the first of several consecutive free ports, for a program that will listen there a moment later.
 ///
-/// The kernel uses only ports above these for connections and for listeners without a fixed port,
-/// so no other test takes one in the meantime. A test process uses each port only once.
+/// The kernel assigns only higher ports by itself, so other tests do not take these in the
+/// meantime. A test process uses each port only once.
 package func freePort(inARow count: UInt16 = 1) throws(NoPort) -> UInt16 {
     for _ in 0..<1000 {
         let first = UInt16.random(in: 10_000..<32_000)

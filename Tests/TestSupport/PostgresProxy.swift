@@ -5,25 +5,25 @@ import SQL
 import Synchronization
 import Threading
 
-/// Sits between clients and a PostgreSQL on a local socket. On request, it ends a connection just
-/// before a statement reaches the server, or after the statement's commit and before the reply
+/// A proxy between clients and a PostgreSQL on a local socket. On request, it ends a connection
+/// just before a statement reaches the server, or after the statement's commit and before the reply
 /// passes.
 package final class PostgresProxy: Sendable {
-    /// What gets lost.
+    /// What the proxy loses.
     package enum Loss: Sendable, CaseIterable {
-        /// The statement, which never reaches the server.
+        /// A statement before it reaches the server.
         case command
-        /// The server's reply, after the commit.
+        /// The server's reply after a commit.
         case reply
     }
 
-    /// The database of `url`, through the proxy.
+    /// The URL of the database through the proxy.
     package let url: String
     private let plan = Plan()
     private let folder: Mutex<String>
     private let listener: Int32
 
-    /// `url` names a server by the folder of its socket.
+    /// `url` must name the server by the folder of its socket.
     package init(_ url: String) throws {
         let components = try PostgresProxy.components(of: url)
         folder = Mutex(try PostgresProxy.folder(in: components))
@@ -44,7 +44,7 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// Leads new connections to that server. Existing ones stay where they are.
+    /// Connects later clients to that server. Existing connections stay unchanged.
     package func lead(to url: String) throws {
         let other = try PostgresProxy.folder(in: PostgresProxy.components(of: url))
         folder.withLock { $0 = other }
@@ -63,8 +63,8 @@ package final class PostgresProxy: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// Ends this many of the next uses of a prepared statement as `loss` says. With `after`, only
-    /// in transactions that have used the other statement.
+    /// Loses the next uses of a prepared statement, `times` in total. With `other`, loses only uses
+    /// in transactions that have already used that statement.
     package func lose(
         _ loss: Loss, of statement: Statement, after other: Statement? = nil, times: Int = 1
     ) {
@@ -74,7 +74,7 @@ package final class PostgresProxy: Sendable {
         }
     }
 
-    /// How many losses are still to come.
+    /// How many losses are left.
     package var left: Int { plan.state.withLock { $0.left } }
 }
 
@@ -115,12 +115,12 @@ private func connect(toSocketIn folder: String) -> Int32 {
     return -1
 }
 
-/// One client's connection through the proxy, and the server's end of it.
+/// One client's connection through the proxy, and the proxy's connection to the server.
 private final class Line: Sendable {
     private let client: Int32
     private let server: Int32
     private let plan: Plan
-    /// Whether no more replies pass. The line ends once the server is outside a transaction.
+    /// Whether the proxy drops further replies. It ends the connection once the server is outside a transaction.
     private let isMute = Atomic(false)
 
     init(_ client: Int32, _ server: Int32, _ plan: Plan) {
@@ -145,7 +145,7 @@ private final class Line: Sendable {
         }
     }
 
-    /// Ends the line. Both threads then find the end of their socket.
+    /// Ends both connections. Both threads then reach the end of their sockets.
     private func end() {
         shutdown(client, Int32(SHUT_RDWR))
         shutdown(server, Int32(SHUT_RDWR))
@@ -197,13 +197,13 @@ private func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
     return true
 }
 
-/// PostgreSQL's protocol, split into messages.
+/// Splits PostgreSQL's protocol into messages.
 private struct Messages {
     struct Message {
         let bytes: ArraySlice<UInt8>
         let type: UInt8?
 
-        /// The prepared statement that a Bind names.
+        /// The prepared statement that a Bind message names.
         var boundStatement: String? {
             guard type == UInt8(ascii: "B") else { return nil }
             let portal = bytes.dropFirst(5)
@@ -216,7 +216,7 @@ private struct Messages {
         }
     }
 
-    /// Whether the next message has a type. A client's first message has none.
+    /// Whether the next message has a type byte. A client's first message has none.
     private var isTyped: Bool
     private var unread: ArraySlice<UInt8> = []
 

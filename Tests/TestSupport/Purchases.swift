@@ -1,8 +1,7 @@
 package import Core
 
-/// Commands about purchases, for tests.
 extension Command {
-    /// Records what evidence states, by the project's catalog.
+    /// Returns a command that records what evidence states, by the project's catalog.
     package static func record(
         _ facts: [TransactionFact], for stream: Stream, key: String
     ) throws -> Command {
@@ -11,7 +10,7 @@ extension Command {
         return try record(all, for: stream, key: key)
     }
 
-    /// Records what evidence states, by the project's catalog.
+    /// Returns a command that records what evidence states, by the project's catalog.
     package static func record(
         _ evidence: Facts, for stream: Stream, key: String
     ) throws -> Command {
@@ -29,7 +28,7 @@ extension Command {
 }
 
 extension TransactionFact {
-    /// A separate purchase, made and signed at `start`.
+    /// Returns a separate purchase, made and signed at `start`.
     package static func bought(
         _ product: String, _ kind: ProductKind, transaction: String, at start: Instant,
         until end: Instant? = nil

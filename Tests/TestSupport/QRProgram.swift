@@ -1,10 +1,10 @@
 import Foundation
 
-/// The program `qrencode`, which also draws QR codes.
+/// The program `qrencode`, an independent generator of QR codes.
 package enum QRProgram {
     package struct Missing: Error {}
 
-    /// The modules of a text: a line for each row, with `#` for a dark module.
+    /// Returns the modules of a text's QR code, one row per line, with `#` for a dark module.
     package static func rows(_ text: String) throws -> [String] {
         let folder = try ScratchFolder()
         let process = try ChildProcess(
@@ -14,7 +14,7 @@ package enum QRProgram {
         guard process.wait(milliseconds: 60_000) == 0 else { throw Missing() }
         return try String(contentsOfFile: folder.file("code"), encoding: .utf8)
             .split(separator: "\n").map { line in
-                // Each module is two characters wide.
+                // The program prints each module as two characters.
                 let letters = Array(line)
                 return String(stride(from: 0, to: letters.count, by: 2).map { letters[$0] })
             }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A plain TCP connection to a local port, for sending what no well-behaved client sends.
+/// A plain TCP connection to a local port. Unlike a well-behaved client, it can send anything.
 package final class RawClient {
     private let socket: Int32
     private var unread: [UInt8] = []
-    /// Requests without an answer yet, if the other side documents its answers.
+    /// The requests that wait for answers, if the answers are documented.
     private var asked: [(method: String, target: String)] = []
     private let isDeed: Bool
 
@@ -19,9 +19,9 @@ package final class RawClient {
         package var body = ""
     }
 
-    /// `milliseconds` is how long it waits for the other side. A narrow client has tiny buffers, so
-    /// answers that it does not read stay with the sender. It connects from 127.0.0.`host`. The
-    /// other side is Deed, and its answers are compared with the API's document.
+    /// Waits up to `milliseconds` for the other side. A narrow client has tiny buffers, so that
+    /// unread answers stay with the sender. It connects from 127.0.0.`host`. Answers are compared
+    /// with Deed's API document.
     package convenience init(
         port: UInt16, milliseconds: Int = 3000, isNarrow: Bool = false, from host: UInt8 = 1
     ) throws(Refused) {
@@ -40,7 +40,7 @@ package final class RawClient {
         _ port: UInt16, _ milliseconds: Int, _ isNarrow: Bool, _ host: UInt8, isDeed: Bool
     ) throws(Refused) {
         self.isDeed = isDeed
-        // Programs that other tests start must not inherit it.
+        // Other tests' child processes must not inherit the socket.
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         socket = Glibc.socket(AF_INET, type, 0)
         var address = sockaddr_in()
@@ -52,7 +52,7 @@ package final class RawClient {
         setsockopt(
             socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         if isNarrow {
-            // The sender's buffer grows with the size of a segment.
+            // The sender's buffer would grow with the segment size.
             var (buffer, segment): (Int32, Int32) = (4096, 1000)
             let size = socklen_t(MemoryLayout<Int32>.size)
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, size)
@@ -68,13 +68,13 @@ package final class RawClient {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) }
         }
-        // Connected or not, `deinit` closes the socket, because all members are set.
+        // From here on, `deinit` closes the socket even if the connection fails.
         guard result == 0 else { throw Refused(code: errno) }
     }
 
     deinit { close(socket) }
 
-    /// The descriptor of the connection's other end, if this process has it.
+    /// Returns the descriptor of the connection's other end, if this process has it.
     package func otherEnd() -> Int32? {
         func name(
             of descriptor: Int32,
@@ -121,10 +121,10 @@ package final class RawClient {
         return true
     }
 
-    /// Sends no more, but still reads.
+    /// Stops sending, but still reads.
     package func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// The next answer; `nil` if the connection or the time ends before it is complete.
+    /// Returns the next answer, or `nil` if the connection or the time ends before it is complete.
     package func reply(withBody: Bool = true) -> Reply? {
         let mark = Array("\r\n\r\n".utf8)
         var end = find(mark)
@@ -161,7 +161,7 @@ package final class RawClient {
         ).expectAsDocumented()
     }
 
-    /// Whether the other side closes in time without sending more.
+    /// Returns whether the other side closes in time without sending more.
     package func isClosed() -> Bool {
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, 0)

@@ -1,14 +1,14 @@
 import Testing
 
-/// Requests as bytes, and their expected results.
+/// Requests as bytes, and the expected results.
 package struct RawRequest: Sendable, CustomTestStringConvertible {
     package let name: String
     package let bytes: [UInt8]
-    /// The statuses of the answers, in order.
+    /// The expected statuses of the answers, in order.
     package let statuses: [Int]
-    /// The targets that the handler may see. Without a proxy, it must see them.
+    /// The targets that may reach the handler. Without a proxy, all of them must.
     package let seen: [String]
-    /// The bodies that come with these targets. All others are empty.
+    /// The bodies of these targets. All other bodies are empty.
     package let bodies: [String]
 
     package var testDescription: String { name }
@@ -39,7 +39,7 @@ package struct RawRequest: Sendable, CustomTestStringConvertible {
     package static let all =
         fine + lines + fields + hosts + lengths + codings + chunks + smuggled + long
 
-    /// A request that must never be seen, after something that hides it.
+    /// A request that must never reach the handler. Another request hides it.
     private static let hidden = "GET /hidden HTTP/1.1\r\nHost: h\r\n\r\n"
 
     package static func get(_ fields: String, target: String = "/a") -> String {

@@ -4,7 +4,7 @@ package import Ledger
 package import Postgres
 package import Telemetry
 
-/// An empty database for one test, with or without Deed's schema. It is dropped at the end.
+/// An empty database for one test, with or without Deed's schema. The test drops it at the end.
 package final class ScratchDatabase: Sendable {
     package let name: String
     package let url: String
@@ -27,7 +27,7 @@ package final class ScratchDatabase: Sendable {
         try ScratchDatabase.run("create database \(name)" + template, on: server)
     }
 
-    /// Creates the database of a release with these migrations.
+    /// Creates a database with the schema after these migrations.
     package init(migratedThrough last: Int64) throws {
         server = try ScratchDatabase.testServer()
         name = ScratchDatabase.newName()
@@ -59,7 +59,7 @@ package final class ScratchDatabase: Sendable {
         server.replacingOccurrences(of: "///postgres?", with: "///\(name)?")
     }
 
-    /// Creates a copy of the other database with all its content, and ends its sessions.
+    /// Creates a copy of the other database with all of its content. Ends the other database's sessions first.
     package init(copying other: ScratchDatabase) throws {
         server = other.server
         name = ScratchDatabase.newName()
@@ -87,12 +87,12 @@ package final class ScratchDatabase: Sendable {
     /// Settings for the owner of the schema, or for a role.
     package func settings(role: String? = nil) -> ConnectionSettings {
         var settings = ConnectionSettings(url: url, role: role)
-        // While many tests run at once, a healthy session may be silent for a long time.
+        // With many tests at once, even a working session may be silent for long.
         settings.silentLockMilliseconds = 10_000
         return settings
     }
 
-    /// A ledger like the service's.
+    /// Returns a ledger like the service's.
     package func ledger(
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_795_202_460_000) },
         log: Log = .silent, metrics: Metrics = Metrics(),
@@ -103,7 +103,7 @@ package final class ScratchDatabase: Sendable {
         return Ledger(settings, log: log, metrics: metrics)
     }
 
-    /// The settings of a ledger. While many tests run at once, a commit may take a long time.
+    /// Returns a ledger's settings. With many tests at once, a commit may take long.
     package func ledgerSettings(clock: @escaping @Sendable () -> Instant) -> LedgerSettings {
         var settings = LedgerSettings(
             connection: settings(role: LedgerSettings.serviceRole), clock: clock)
@@ -111,7 +111,7 @@ package final class ScratchDatabase: Sendable {
         return settings
     }
 
-    /// Runs the test's own SQL as the schema's owner, or as a role.
+    /// Runs the test's own SQL as the schema's owner, or as another role.
     package func run(_ text: String, role: String? = nil) throws {
         try ScratchDatabase.run(text, on: url, role: role)
     }
@@ -130,10 +130,10 @@ package final class ScratchDatabase: Sendable {
             """)
     }
 
-    /// The number returned by the test's own statement.
+    /// Runs the test's own statement and returns the number in its result.
     package func number(_ text: String) throws -> Int64 { try queriedNumber(text, at: url) }
 
-    /// The text returned by the test's own statement.
+    /// Runs the test's own statement and returns the text in its result.
     package func text(_ text: String) throws -> String { try queriedText(text, at: url) }
 
     private static func run(_ text: String, on url: String, role: String? = nil) throws {
@@ -142,7 +142,7 @@ package final class ScratchDatabase: Sendable {
     }
 }
 
-/// The number returned by the test's own statement.
+/// Runs the test's own statement and returns the number in its result.
 package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
     let statement = Statement(embedded: Array(text.utf8))
@@ -151,7 +151,7 @@ package func queriedNumber(_ text: String, at url: String) throws -> Int64 {
     return number
 }
 
-/// The text returned by the test's own statement.
+/// Runs the test's own statement and returns the text in its result.
 package func queriedText(_ text: String, at url: String) throws -> String {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
     let statement = Statement(embedded: Array(text.utf8))

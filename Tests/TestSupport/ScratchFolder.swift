@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that exists as long as the test.
+/// A temporary folder that exists as long as the test.
 package struct ScratchFolder: ~Copyable {
     package let path: String
 
@@ -18,7 +18,7 @@ package struct ScratchFolder: ~Copyable {
         return file(name)
     }
 
-    /// A self-signed certificate for 127.0.0.1 and localhost, or for another name, and its key.
+    /// Returns a self-signed certificate for 127.0.0.1 and localhost, or for another name, and its key.
     package func makeCertificate(
         _ file: String, name: String? = nil
     ) throws -> (certificate: String, key: String) {

@@ -3,7 +3,7 @@ package import Service
 import Synchronization
 package import Threading
 
-/// A store that answers as the test scripts it. Without a script, it has no answer yet.
+/// A store whose answers the test determines. Without a script, it does not answer yet.
 package final class ScriptedStore: StoreClient {
     package typealias Judge =
         @Sendable (RawEvidence, App, Environment, Instant) ->
@@ -46,9 +46,9 @@ package final class ScriptedStore: StoreClient {
     }
 }
 
-/// A store's client with a detour for some calls.
+/// A store's client that takes a detour for some calls.
 package struct DetouredClient: StoreClient {
-    /// The result of a call that does not reach the store; `nil` for calls that do.
+    /// A function that answers a call in place of the store, or returns `nil` to let the call reach the store.
     package typealias Detour =
         @Sendable (StoreCall, Environment?) throws(StoreTrouble) -> StoreAnswer?
 

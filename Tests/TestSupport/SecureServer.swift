@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// nginx with TLS and HTTP/2, with a certificate from an authority that only the test knows.
+/// An nginx server with TLS and HTTP/2. Its certificate comes from an authority that only the test trusts.
 package final class SecureServer {
     package enum Fault: String, Sendable, CaseIterable {
         case otherHost, expired, unknownAuthority
@@ -12,7 +12,8 @@ package final class SecureServer {
     private let folder: ScratchFolder
     private let process: ChildProcess
 
-    /// Answers with the protocol, the TLS version and the connection's number; below `/elsewhere`, with a redirect.
+    /// Answers with the protocol, the TLS version and the connection's number. Below `/elsewhere`,
+    /// answers with a redirect.
     package init(_ fault: Fault? = nil, isOld: Bool = false) throws {
         folder = try ScratchFolder()
         try SecureServer.makeCertificates(in: folder.path, fault)
@@ -20,7 +21,7 @@ package final class SecureServer {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \($0);"
         }.joined(separator: " ")
-        // The distribution's OpenSSL offers old versions only at its lowest level.
+        // The distribution's OpenSSL allows old versions only at its lowest security level.
         let versions =
             isOld
             ? "ssl_protocols TLSv1.1; ssl_ciphers ALL:@SECLEVEL=0;"

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A socket that listens on this machine and answers nothing.
+/// A socket that accepts connections on this machine and never answers.
 package final class SilentListener: Sendable {
     package let port: UInt16
     private let socket: Int32

@@ -1,7 +1,7 @@
 package import Core
 package import Service
 
-/// The service's own keeper of credentials, with some functions replaced by a test.
+/// The service's credentials, with some functions replaced by a test.
 package struct TappedCredentials: CredentialKeeper {
     package typealias Change =
         @Sendable (StoreApp, CredentialsChange, CredentialsWrite, Actor, Instant)

@@ -1,7 +1,7 @@
 package import Core
 package import Service
 
-/// The service's own directory, except for its list of apps.
+/// The service's directory, with a different list of apps.
 package struct TappedDirectory: Directory {
     private let directory: any Directory
     private let list: @Sendable () throws(Fault) -> [ListedApp]

@@ -1,7 +1,7 @@
 package import Core
 package import Service
 
-/// The service's own log, with some functions replaced by a test.
+/// The service's log, with some functions replaced by a test.
 package struct TappedLog: EventLog {
     package typealias Append = @Sendable (Command) throws(CommandError) -> Outcome
     package typealias Look<Subject, State> = @Sendable (Subject) throws(Fault) -> State

@@ -1,7 +1,7 @@
 package import Core
 package import Service
 
-/// The service's own queue. A test can replace a change, or act before an item is taken.
+/// The service's queue. A test can replace a change, or act before an item is taken.
 package struct TappedQueue: IntakeQueue {
     package typealias Change = @Sendable (IntakeItem) throws(CommandError) -> Bool
 

@@ -1,13 +1,12 @@
 import Foundation
 import Postgres
 
-/// A login of the server with a unique name. It ends with the test, together with everything
-/// granted to it.
+/// A database login with a unique name. It ends with the test, as do all of its grants.
 package final class TestLogin: Sendable {
     package let name = "deed_login_\(UInt64.random(in: 0...UInt64.max))"
     private let url: String
 
-    /// Creates the login on the server of that URL, whose login may create logins.
+    /// Creates the login on that server, as a login that may create others.
     package init(_ attributes: String = "", at url: String? = nil) throws {
         self.url = try url ?? ScratchDatabase(migrated: false).serverURL
         try run("create role \(name) login \(attributes)")
@@ -24,7 +23,7 @@ package final class TestLogin: Sendable {
         try? run("drop role \(name)")
     }
 
-    /// The grants for an analyst in `docs/sql.md`, for this login instead of the page's.
+    /// Returns the grants for an analyst from `docs/sql.md`, with this login's name.
     package func grants(on database: String) throws -> String {
         let page = try String(contentsOf: TestLogin.page, encoding: .utf8)
         let block =
@@ -49,7 +48,7 @@ package final class TestLogin: Sendable {
         .appending(path: "../../docs/sql.md")
 }
 
-/// Runs SQL in a session of the URL's login.
+/// Runs SQL in a session of the login in the URL.
 package func runScript(_ text: String, at url: String) throws {
     var connection = try Connection.open(ConnectionSettings(url: url, role: nil))
     try connection.run(Script(embedded: Array(text.utf8)))

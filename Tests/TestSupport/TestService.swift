@@ -15,7 +15,7 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// The whole service without its socket: router and use cases over a ledger in its own database.
+/// The whole service without its socket: the router and the use cases over a ledger in a separate database.
 package final class TestService: Sendable {
     package let database: ScratchDatabase
     package let clock: TestClock
@@ -27,15 +27,16 @@ package final class TestService: Sendable {
     package let obstacles = Obstacles()
     /// Lines written to the log.
     package let logged = LoggedLines()
-    /// How long the database seems to have been silent to answers in memory.
+    /// How long the database has been silent, as answers in memory see it.
     package let outage = Outage()
     private let parts: Parts
     private let machineClock: TestClock
 
     /// Creates a service over a new database with the project `default`, over another service's
-    /// database, or over an existing one. `machineClock` stands for the machine's clock if `clock`
-    /// differs from it. With roots, stores are asked over the network, and anything signed under the
-    /// roots is accepted. With `console`, the router has its pages, reached by HTTPS if `speaksTLS`.
+    /// database, or over an existing one. `machineClock` replaces the machine's clock, which is
+    /// otherwise `clock`. With roots, the service asks stores over the network and accepts anything
+    /// signed under the roots. With `console`, the router also serves the console, over HTTPS if
+    /// `speaksTLS` is true.
     package init(
         beside other: TestService? = nil, over found: ScratchDatabase? = nil,
         startingAt start: Instant? = nil, answerBytes: Int = 16 << 20,
@@ -64,7 +65,7 @@ package final class TestService: Sendable {
         router = parts.router(operations, pages: pages)
         self.database = database
         self.clock = clock
-        // Answers kept before the first look at the log are dropped.
+        // Waits for the first look at the log, which drops all answers kept before it.
         _ = eventually(within: 60_000) { parts.answers.moment > 0 }
         if other == nil, found == nil { try createProject("default") }
     }
@@ -79,7 +80,7 @@ package final class TestService: Sendable {
     package var apps: AppRing { parts.submissions.apps }
     private var log: Ledger { parts.live.ledger }
 
-    /// Checks the database, as a service does before it reports that it is up.
+    /// Looks at the database, as a service does before it reports ready.
     package func look() throws { _ = try log.look() }
 
     deinit { close() }
@@ -89,21 +90,21 @@ package final class TestService: Sendable {
         log.close()
     }
 
-    /// The opened credentials that an app of `default` shows the store.
+    /// Returns the decrypted credentials with which an app of `default` authenticates to the store.
     package func credentials(of app: String) throws -> StoreCredentials {
         let key = AppKey(store: .apple, id: try AppID(app))
         return try parts.live.store.vault.credentials(
             of: StoreApp(project: try ProjectID("default"), key: key))
     }
 
-    /// Does what the service's job does after a catalog change.
+    /// Projects all customers after a catalog change, like the service's job.
     package func projectAnew() throws {
         var faults: [Fault] = []
         _ = try log.reproject { faults.append($1) }
         if let fault = faults.first { throw fault }
     }
 
-    /// Counts figures like the service's job, a few customers at a time. `act` happens before they are kept.
+    /// Counts figures like the service's job, a few customers at a time. Calls `act` before the figures are stored.
     package func countFigures(
         asOf instant: Instant? = nil, beforeKeeping act: () throws -> Void = {}
     ) throws {
@@ -122,13 +123,13 @@ package final class TestService: Sendable {
 
     package var leases: any Leases { log }
 
-    /// Does what the service's job does as the clock advances.
+    /// Publishes due boundaries, like the service's job.
     @discardableResult
     package func publishBoundaries() throws -> Int {
         try log.publishBoundaries().notices
     }
 
-    /// Reconciles a project. If a store asks for a pause, the machine's clock skips it.
+    /// Reconciles a project. If a store asks for a pause, moves the machine's clock past it.
     package func reconcile(
         _ wish: ReconcileWish, over intake: Intake? = nil,
         progress: @escaping (ReconcileProgress) -> Void = { _ in }
@@ -143,13 +144,13 @@ package final class TestService: Sendable {
         return port
     }
 
-    /// A project whose keys may add any app, as in most tests.
+    /// Creates a project. As most tests expect, its keys may usually add any app.
     package func createProject(_ project: String, allowsAnyApp: Bool = true) throws {
         try ledger.perform(useCases.projects.creating(ProjectID(project), by: sender))
         if allowsAnyApp { try allow(.any, in: project) }
     }
 
-    /// Lets a project's keys add an app, or any app, like the operator; or withdraws that permission.
+    /// Allows a project's keys to add an app or any app, as the operator can, or withdraws that permission.
     package func allow(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: String = "default"
     ) throws {
@@ -158,7 +159,7 @@ package final class TestService: Sendable {
                 allowance, isTakenBack: isTakenBack, in: ProjectID(project), by: sender))
     }
 
-    /// A new key to a project.
+    /// Creates a key of a project.
     package func key(
         _ role: Role, project: String = "default", name: String = "test", ending end: KeyEnd? = nil,
         only environment: Core.Environment? = nil
@@ -169,7 +170,7 @@ package final class TestService: Sendable {
                 by: sender))
     }
 
-    /// A key that replaces another one.
+    /// Creates a key that replaces another one.
     package func rotate(_ key: NewKey, overlap: KeyOverlap? = nil) throws -> NewKey {
         let rotated = try ledger.perform(
             useCases.projects.rotatingKey(
@@ -188,13 +189,13 @@ package final class TestService: Sendable {
         get throws { Sender(actor: try Actor("test"), idempotencyKey: nil) }
     }
 
-    /// Every event of every shard.
+    /// Returns the number of events in all shards.
     package func eventCount() throws -> Int64 {
         try database.number("select count(*) from deed.events")
     }
 
-    /// The router's answer, compared with the API's document. `target` is a path with or without a
-    /// query.
+    /// Returns the router's answer and compares it with the API's document. `target` is a path with
+    /// or without a query.
     package func send(
         _ method: String, _ target: String, key: NewKey? = nil,
         headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil
@@ -208,7 +209,7 @@ package final class TestService: Sendable {
         return reply
     }
 
-    /// The same, for answers that the document does not describe.
+    /// Returns the router's answer without comparing it, for answers that the document does not describe.
     package func sendUnchecked(
         _ method: String, _ target: String, key: NewKey? = nil,
         headers: [(String, String)] = [], body: String = "", idempotencyKey: String? = nil,
@@ -226,14 +227,14 @@ package final class TestService: Sendable {
         return Reply(response, isImmediate: isImmediate)
     }
 
-    /// The unreadable data in `deed status`: each stream by its customer, each row by its name.
+    /// The unreadable data that `deed status` reports: each stream by its customer, each row by its name.
     package var unread: [String] {
         log.unreadStreams.map { $0.subject.row ?? $0.subject.customer }
     }
 }
 
 extension Router {
-    /// The final answer, and whether it was immediate.
+    /// Returns the final answer, and whether it was immediate.
     package func response(
         to request: borrowing Request
     ) -> (response: Response, isImmediate: Bool) {
@@ -252,7 +253,7 @@ extension Router {
 }
 
 extension Answer {
-    /// An answer that a worker gives later.
+    /// Returns an answer that a worker gives later.
     package static func later(
         in room: Room = .known, _ response: @escaping @Sendable () -> Response
     ) -> Answer {
@@ -297,10 +298,10 @@ package final class TestClock: Sendable {
     }
 }
 
-/// Time that passes only for answers in memory.
+/// Determines how long the database seems unreachable to answers in memory.
 package final class Outage: Sendable {
     private let passed = Atomic<Int64>(0)
-    /// When the clock was stopped.
+    /// When the outage's clock was stopped.
     private let stoppedAt = Atomic<Int64>(.max)
 
     package var time: Int64 {
@@ -308,7 +309,7 @@ package final class Outage: Sendable {
             + passed.load(ordering: .relaxed)
     }
 
-    /// Lets time pass only by `advance`, so that no answer ages because the machine is busy.
+    /// Stops time except for calls of `advance`, so that answers do not age on a busy machine.
     package func stopClock() { stoppedAt.store(monotonicMilliseconds(), ordering: .relaxed) }
 
     package func advance(byMilliseconds amount: Int64) { passed.add(amount, ordering: .relaxed) }

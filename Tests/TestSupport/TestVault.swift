@@ -4,7 +4,7 @@ import Crypto
 package import Ledger
 package import StoreAccess
 
-/// A key that a test can name.
+/// A secret key for tests, which a number determines.
 package struct SecretKeyBytes: Sendable {
     let byte: UInt8
 
@@ -16,7 +16,7 @@ package struct SecretKeyBytes: Sendable {
 }
 
 extension CredentialVault {
-    /// Creates a vault over a ledger's table. Without a key, it is locked.
+    /// Creates a vault over a ledger's table. Without keys, the vault is locked.
     package init(_ table: any CredentialTable, _ keys: [SecretKeyBytes]) {
         self.init(
             table, of: storeProfiles,
@@ -28,7 +28,7 @@ extension CredentialVault {
     }
 }
 
-/// A ledger's table that hides the test clock.
+/// A ledger's table that does not report the test clock.
 package struct ClocklessTable: CredentialTable {
     private let ledger: Ledger
 

@@ -3,7 +3,7 @@ package import Core
 package import Ledger
 package import Service
 
-/// Does what a service's jobs do, with a test's ledger.
+/// Performs the work of a service's jobs with a test's ledger.
 extension Ledger {
     package func publishBoundaries() throws(Fault) -> Publication {
         try publishing.publish()

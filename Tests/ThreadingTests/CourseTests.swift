@@ -4,7 +4,7 @@ import Threading
 
 @Suite("Courses", .timeLimit(.minutes(20)))
 struct CourseTests {
-    /// Ends after a while, on another thread.
+    /// Returns a course that ends after a while, on another thread.
     private func later(_ number: Int, _ milliseconds: Int64 = 5) -> Course<Int> {
         .wait { resume in
             startThread("later") {
@@ -92,7 +92,7 @@ struct AlarmTests {
         }
         #expect(rung.wait { $0.count == 3 ? $0 : nil } == [1, 2, 3])
         pause(milliseconds: 50)
-        // The thread starts again after a rest.
+        // The alarms' thread has ended meanwhile, so this alarm starts a new one.
         alarms.ring(at: monotonicMilliseconds()) { rung.change { $0.append(4) } }
         #expect(rung.wait { $0.count == 4 ? $0 : nil } == [1, 2, 3, 4])
     }

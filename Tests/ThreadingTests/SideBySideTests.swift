@@ -10,7 +10,7 @@ struct SideBySideTests {
         let arrived = Monitor(0)
         let results = sideBySide([3, 1, 2]) { item in
             arrived.change { $0 += 1 }
-            // One by one, the items would wait forever.
+            // If the items ran one after another, they would wait forever.
             let isTogether = arrived.wait(milliseconds: 10_000) { $0 == 3 ? true : nil }
             return isTogether == true ? item * 10 : 0
         }

@@ -5,7 +5,7 @@ import PlayStore
 import Testing
 import Wording
 
-/// What the command line and the API print, word for word.
+/// Tests the exact text of commands and API answers.
 @Suite("Remedies as commands")
 struct CommandWordTests {
     typealias Told = (trouble: any Trouble, text: String)
@@ -16,7 +16,7 @@ struct CommandWordTests {
         store: .apple, original: id("2000000123"))
     private static let now = Instant(milliseconds: 1_795_202_460_000)
 
-    /// A name; tests name things properly.
+    /// Returns an identifier. The tests use only valid names.
     private static func id<Kind>(_ text: String) -> Identifier<Kind> {
         guard let id = try? Identifier<Kind>(text) else { preconditionFailure(text) }
         return id
@@ -241,7 +241,7 @@ struct CommandWordTests {
         )
     }
 
-    /// Remedies of troubles whose sentences belong to one room, after a sentence of a test.
+    /// The remedies of errors whose sentences belong to one target, each after a sample sentence.
     static let other: [(remedy: Remedy, text: String)] = [
         (.setStoreKey, "It fails; set one with: deed app set"),
         (.migrate, "It fails; run: deed migrate"),
@@ -375,7 +375,7 @@ struct CommandWordTests {
         let told = (Self.projects + Self.customers + Self.operating).compactMap(\.trouble.remedy)
         let listed = (told + Self.other.map(\.remedy)).map { "\($0)" }
         let needed = Self.needs.map { "\($0.remedy)" }
-        // Another test tells this one.
+        // Another test covers this remedy.
         let known = Set((listed + needed).map { $0.prefix { $0 != "(" } } + ["removeStoreAddress"])
         #expect(Set(names) == known)
     }

@@ -1,13 +1,13 @@
-"""What members have to do with each other, where a schema cannot say it.
+"""Corrects generated calls where a schema cannot express how members depend on each other.
 
-Only what is meant to be taken is changed: what is wrong on purpose goes out as it is.
+Changes only calls that should be accepted. Deliberately wrong calls stay unchanged.
 """
 import re
 
 import schemathesis
 
 SHORT = "P7D"
-# The character itself, or escaped in a path.
+# The character itself, or its escaped form in a path.
 UNPRINTED = re.compile(r"[\x00-\x1f\x7f]|%[01][0-9A-Fa-f]|%7[Ff]")
 
 
@@ -16,7 +16,7 @@ def is_meant_well(case):
 
 
 def is_long(duration):
-    """Beyond a year, or close to it."""
+    """Returns whether the duration is longer than a year, or close to it."""
     return isinstance(duration, str) and re.fullmatch(r"P[0-9]{1,2}D|PT[0-9]{1,3}[HMS]", duration) is None
 
 
@@ -49,7 +49,7 @@ def shorten(case, query, body):
 
 
 def whole(value):
-    """JSON Schema accepts 1.0 as a whole number, and Deed does not."""
+    """Replaces numbers like 1.0, which JSON Schema accepts as whole numbers and Deed does not."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
@@ -63,15 +63,15 @@ def whole(value):
 def before_call(context, case, kwargs):
     if not is_meant_well(case):
         return
-    # In one of its phases, the generator ignores this header's pattern.
+    # The generator ignores this header's pattern in one of its phases.
     if case.headers and ":" not in case.headers.get("Deed-After", ":"):
         del case.headers["Deed-After"]
-    # In rare cases, it also ignores the pattern of ids in a path, which rules out unprintable characters.
+    # In rare cases, it also ignores the pattern of ids in a path, which excludes unprintable characters.
     for name, text in (case.path_parameters or {}).items():
         if isinstance(text, str):
             case.path_parameters[name] = UNPRINTED.sub("x", text)
     query = case.query = case.query or {}
-    # A version comes from an earlier answer, and the catalog's version is a number.
+    # A version comes from an earlier answer. The catalog's version is a number.
     if isinstance(query.get("if_version"), str):
         query.pop("if_version")
     body = case.body if isinstance(case.body, dict) else None
@@ -80,7 +80,7 @@ def before_call(context, case, kwargs):
         body = case.body = whole(body)
         if body.get("environment"):
             query.pop("environment", None)
-        # A pattern cannot demand a visible character.
+        # A pattern cannot require a visible character.
         if isinstance(body.get("reason"), str) and not body["reason"].strip():
             body["reason"] = "outage"
         operation = case.operation.definition.raw.get("operationId")
@@ -94,12 +94,12 @@ def before_call(context, case, kwargs):
             query.setdefault("reason", "wrong account")
         if query.get("product"):
             query["allow_unknown"] = "1"
-        # No pattern says that surrounding blanks do not count, or forbids wildcards.
+        # A pattern cannot express that surrounding blanks do not count, or that wildcards are forbidden.
         if isinstance(query.get("q"), str):
             query["q"] = sought(query["q"])
         if case.operation.definition.raw.get("operationId") == "followEvents":
             follow(query)
-        # A place comes from an earlier answer, and the generator may ignore its pattern.
+        # A cursor comes from an earlier answer, and the generator may ignore its pattern.
         if case.operation.definition.raw.get("operationId") in ("listRefundRequests", "listGrants", "listKeys", "listTrail"):
             query.pop("after", None)
         if query.get("from"):
@@ -120,7 +120,7 @@ def unavailable_for_a_position_only(ctx, response, case):
 
 
 def follow(query):
-    """Generated cursors, types and dates are wrong, a call begins at one place, and a longer wait exceeds the test's timeout."""
+    """Replaces generated cursors, types and dates, which are wrong. Leaves one place to begin, and no wait beyond the test's timeout."""
     if query.get("since"):
         query["since"] = "2026-11-20T19:21:00.000Z"
     if query.get("after") != "end" or query.get("since"):
@@ -132,7 +132,7 @@ def follow(query):
 
 
 def webhook(body, query):
-    """Generated addresses, types and headers are wrong."""
+    """Replaces generated addresses, types and headers, which are wrong."""
     if body.get("url") is not None:
         body["url"] = "https://example.com/deed"
     if body.get("types") is not None:
@@ -151,7 +151,7 @@ def example(body, query):
 
 
 def replay(body, query):
-    """A single event must be in the feed, so the replay names a time."""
+    """Names a time instead of a single event, which would have to be in the feed."""
     body.pop("event", None)
     body["since"], body["until"] = "2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"
     if body.get("types") is not None:
@@ -159,25 +159,25 @@ def replay(body, query):
 
 
 def one_place(body, query):
-    """Members are in the body or in the query."""
+    """Removes parameters that would repeat members of the body."""
     for name in ("reason", "ticket", "order", "product", "lifetime", "allow_unknown"):
         query.pop(name, None)
 
 
 def noted(body, query):
-    """A pattern cannot demand a visible character, and counts characters instead of bytes."""
+    """Corrects texts, because a pattern cannot require a visible character, and counts characters instead of bytes."""
     if isinstance(body.get("text"), str):
         body["text"] = body["text"][:500] if body["text"].strip() else "calls often"
 
 
 def revoked(body, query):
-    """A dry run revokes nothing, but the next step expects a revoked grant."""
+    """Removes the dry run, because the next step expects a revoked grant."""
     one_place(body, query)
     query.pop("dry_run", None)
 
 
 def unknown(body, query):
-    """The names are generated, and the catalog knows few."""
+    """Allows unknown names, because the catalog lacks most generated ones."""
     body["allow_unknown"] = True
 
 
@@ -187,7 +187,7 @@ def order(body, query):
 
 
 def bounds(body, query):
-    """A grant has one end, after its start."""
+    """Leaves one end of a grant, after its start."""
     unknown(body, query)
     if body.get("start") == "after_current":
         body.pop("end", None)
@@ -201,34 +201,34 @@ def bounds(body, query):
 
 
 def into_another(body, path):
-    """A schema cannot say that the body names another customer than the path."""
+    """Makes the body name a different customer from the path, which a schema cannot express."""
     if body.get("into") == path["customer"]:
         body["into"] = "another" if path["customer"] != "another" else "one"
 
 
 def one_end(body, query):
-    """An end lies in the future and after the start, and this call knows neither."""
+    """Replaces the end, because it must be in the future and after the start, which this call does not know."""
     body.pop("end", None)
     body.pop("for", None)
     body["for_ever"] = True
 
 
 def listed(body, query):
-    """Customers are listed only if the access is `listed`; credentials are complete."""
+    """Leaves customers only if the access is `listed`, and only complete credentials."""
     if body.get("sandbox_access") == "listed":
         body["sandbox_customers"] = body.get("sandbox_customers") or ["tester-1"]
     else:
         body.pop("sandbox_customers", None)
     if query.get("store") == "google":
-        # These members belong to the App Store, and a generated key of a service account is wrong.
+        # These members belong to the App Store, and a generated service account key is invalid.
         for name in ("apple_id", "receipts", "credentials"):
             body.pop(name, None)
-    # A generated key is wrong.
+    # A generated key is invalid.
     if body.get("credentials"):
         body["credentials"] = {"shared_secret": "0123456789abcdef0123456789abcdef"}
 
 
-# The members by kind. Answers may get further members, so a catalog's schemas are open.
+# The members of each kind. The catalog's schemas are open, because answers may get more members later.
 MEMBERS = {
     "consumable": ("credits",), "non_consumable": ("entitlements",),
     "non_renewing": ("entitlements", "duration", "stacking"),
@@ -241,7 +241,7 @@ def only(names, members):
 
 
 def catalog(body, query):
-    """Ids of products are unique within a store, and unknown members are errors."""
+    """Makes product ids unique within a store, and removes unknown members."""
     seen = {}
     for product in body.get("products", []):
         known = ("id", "store", "kind", "family_shared") + MEMBERS[product["kind"]]
@@ -254,7 +254,7 @@ def catalog(body, query):
         body["original_app_version"] = [
             only(("below", "entitlements", "app"), one) for one in body["original_app_version"]]
         for one in body["original_app_version"]:
-            # A pattern without an end cannot require every character of a version to be printable.
+            # A pattern without an end cannot require that all characters of a version are printable.
             if isinstance(one, dict) and isinstance(one.get("below"), str):
                 one["below"] = "".join(letter for letter in one["below"] if letter.isprintable())
     known = ("products", "entitlements", "currencies", "original_app_version")
@@ -263,7 +263,7 @@ def catalog(body, query):
 
 
 def limits(body, query):
-    """One call credits at most the limit of a day, in any currency."""
+    """Limits the credit of one call to the credit of a day, in each currency."""
     unknown(body, query)
     for limit in (body.get("credit_limits") or {}).values():
         if isinstance(limit, dict) and "per_call" in limit and "per_day" in limit:
@@ -275,31 +275,31 @@ def limits(body, query):
 
 
 def one_way(body, query):
-    """The clock moves to an instant or by a duration."""
+    """Leaves either an instant or a duration for the clock."""
     body.pop("now" if body.get("advance") else "advance", None)
     if not body.get("now") and not body.get("advance"):
         body["advance"] = SHORT
 
 
 def some_evidence(body, query):
-    """The body needs evidence to judge."""
+    """Adds evidence if the body has none."""
     if not any(body.get(name) for name in ("receipt", "signed_transactions", "app_transaction", "google")):
         body["receipt"] = "AAAA"
 
 
 def sought(text):
-    """Printable, and without wildcards."""
+    """Returns a printable text without wildcards."""
     letters = [letter for letter in text[:60] if letter.isprintable() and letter not in "*%"]
     return "x" + "".join(letters) + "x"
 
 
 def words(body, query):
-    """Surrounding blanks do not count, and wildcards do not exist."""
+    """Removes surrounding blanks and wildcards."""
     body["q"] = sought(body["q"])
 
 
 def steps(body, query):
-    """If the call names steps, one of them must allow "full" or "repair"."""
+    """Adds a step that allows "full" or "repair" if the call names steps."""
     if body.get("only"):
         if body.get("full") or body.get("repair"):
             body["only"] = sorted({*body["only"], "projections"})

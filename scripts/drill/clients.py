@@ -1,7 +1,7 @@
 """Clients that write and read while things break, and the model that judges their answers.
 
 Each client has separate customers, so it knows what every answer about them must contain. It repeats an unanswered
-call under the same key until an answer comes: then the call counts once.
+call under the same key until there is an answer. The call then counts once.
 """
 import base64
 import http.client
@@ -12,7 +12,7 @@ import time
 import uuid
 
 TIMEOUT = 15
-# The maximum age of an answer that states no age, and the extra time to make and read it.
+# The maximum age of an answer that does not state its age, plus the time to make and read it.
 UNSAID_AGE = 1.0
 SLACK = 2.0
 # The maximum age of an answer that states its age: the default of --max-stale-seconds.
@@ -22,14 +22,14 @@ DURING_PURCHASES = "2023-05-15T00:00:00.000Z"
 
 
 class Connections:
-    """A connection to each service, kept open."""
+    """An open connection to each service."""
 
     def __init__(self, services, key):
         self.services, self.key = services, key
         self.open = {}
 
     def send(self, place, method, path, body=None, headers=()):
-        """Status, headers and JSON; None without an answer."""
+        """Returns status, headers and JSON, or None without an answer."""
         sent = {"Authorization": f"Bearer {self.key}", **dict(headers)}
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -48,7 +48,7 @@ class Connections:
             return None
 
     def read(self, place, path):
-        """The JSON of a read after the last fault; None if it fails again and again."""
+        """Returns the JSON of a read after the last fault, or None if the read fails repeatedly."""
         for _ in range(100):
             answer = self.send(place, "GET", path)
             if answer and answer[0] == 200:
@@ -58,7 +58,7 @@ class Connections:
 
 
 class Customer:
-    """What must be true of one customer, by the answered writes."""
+    """The expected state of one customer after the answered writes."""
 
     def __init__(self, name):
         self.name = name
@@ -81,13 +81,13 @@ class Customer:
         self.grants[grant] = (entitlement, is_live)
 
     def entitlements_since(self, moment):
-        """Each set of entitlements that was right at some time since then."""
+        """Returns each set of entitlements that was right at some time since then."""
         self.earlier = [(names, end) for names, end in self.earlier if end > time.monotonic() - 2 * MAX_STALE]
         return [self.entitlements()] + [names for names, end in self.earlier if end >= moment]
 
 
 class Client(threading.Thread):
-    """Sends random calls, one after the other, and nothing new while `calm` is set."""
+    """Sends random calls, one after another. While `calm` is set, sends no new call."""
 
     def __init__(self, number, seed, services, key, evidence, stop, calm, rest, long):
         super().__init__(name=f"client-{number}", daemon=True)
@@ -133,7 +133,7 @@ class Client(threading.Thread):
         self.random.choice(kinds)(customer, mark)
 
     def obtain(self, customer, mark, method, path, body, expected, refusals=()):
-        """Repeats a call until a final answer comes: the expected one, or one of these codes."""
+        """Repeats a call until there is a final answer: the expected status, or one of these codes."""
         customer.sent.add(mark)
         headers = {"Idempotency-Key": mark}
         tries = 0
@@ -151,7 +151,7 @@ class Client(threading.Thread):
                 return status, found
             tries += 1
             self.tally["again"] += 1
-            # Continues even after the drill, because every sent call must be settled before the judgement.
+            # Continues even after the drill ends, because every call must be settled before the judgement.
             if tries > 3000:
                 self.find(f"{method} {path} {mark} was never answered; at last {answer}")
                 return 0, {}
@@ -268,7 +268,7 @@ class Client(threading.Thread):
             self.judge_entitlements(customer, path, sent_at, bool(headers or strong), *answer)
 
     def ask(self, place, path, headers=()):
-        """Headers and JSON of an answer; None if the call has to be repeated."""
+        """Returns the headers and JSON of an answer, or None if the call must be repeated."""
         answer = self.connections.send(place, "GET", path, headers=headers)
         if not answer or answer[0] == 503:
             return None
@@ -310,7 +310,7 @@ class Client(threading.Thread):
             self.find(f"{path} after {position} gives {sorted(active)} with {len(customer.purchases)} purchases")
 
     def read_news(self, customer, place):
-        """Reads the events since the last time, which come from the database over separate connections."""
+        """Reads the new events. The services read them from the database over separate connections."""
         path = f"/v1/customers/{customer.name}/events?limit=1000&after={customer.version}"
         answer = self.ask(place, path)
         if not answer:
@@ -348,7 +348,7 @@ class Client(threading.Thread):
 
 
 def differences(customer, events):
-    """The faults of a customer's history: it must have each answered mark once, and no mark that was never sent."""
+    """Returns the faults of a customer's history: each answered mark must occur once, and no mark may occur that was never sent."""
     marks = {}
     for event in events:
         for mark in marks_of(event):
@@ -365,7 +365,7 @@ def differences(customer, events):
 
 
 def marks_of(event):
-    """The mark of an event: the reason in it, or its subject."""
+    """Returns the mark of an event: its reason or its subject."""
     data, kind = event["data"], event["type"]
     # The clock causes these events.
     if kind.startswith("access."):
@@ -377,7 +377,7 @@ def marks_of(event):
 
 
 def payload(signed):
-    """What a signed transaction states."""
+    """Returns the payload of a signed transaction."""
     part = signed.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
@@ -388,7 +388,7 @@ def shard_and_place(position):
 
 
 class Evidence:
-    """Signed transactions, each handed out once."""
+    """Signed transactions. Each is used once."""
 
     def __init__(self, texts):
         self.texts, self.lock = list(texts), threading.Lock()

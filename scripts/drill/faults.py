@@ -9,7 +9,7 @@ from servers import Failed, Found, until
 
 
 class Probe(threading.Thread):
-    """Sends one service the same call again and again, and records the times of the answers."""
+    """Sends the same call to one service repeatedly, and records when it is answered."""
 
     def __init__(self, connections, place, writes, stop):
         super().__init__(daemon=True, name=f"probe-{place}")
@@ -34,7 +34,7 @@ class Probe(threading.Thread):
         return next((found - moment for found in list(self.times) if found > moment), None)
 
     def judge(self):
-        """The balance must have every acknowledged call, and may have every other one once. Returns a finding, or none."""
+        """Returns a finding if the balance is wrong: it must contain every acknowledged call, and may contain every other call once."""
         answer = self.connections.read(self.place, f"/v1/customers/{self.customer}/balances")
         balance = answer["balances"].get("coins", 0) if answer else -1
         if len(self.times) <= balance <= self.sent:
@@ -106,7 +106,7 @@ class Drill:
         return time.monotonic()
 
     def failover(self):
-        """The primary dies, and returns as a primary after its standby has taken over."""
+        """Kills the primary. It returns as a primary after its standby has taken over."""
         self.primary.kill()
         repaired = self.take_over()
         self.settle(repaired)
@@ -116,11 +116,11 @@ class Drill:
         return repaired
 
     def failover_from_frozen(self):
-        """The primary freezes, its standby takes over, and the primary continues as if nothing had happened."""
+        """Freezes the primary until its standby has taken over. The primary then continues as before."""
         self.primary.signal(signal.SIGSTOP)
         time.sleep(self.random.uniform(0, 3))
         repaired = self.take_over()
-        # Only the old primary could inform a service that has not noticed yet.
+        # If a service has not noticed yet, only the old primary could tell it.
         self.settle(repaired)
         self.primary.confirm_alone()
         self.primary.signal(signal.SIGCONT)
@@ -129,7 +129,7 @@ class Drill:
         return repaired
 
     def failover_while_idle(self):
-        """The same while most connections of the services are idle, and so notice nothing."""
+        """Does the same while most of the services' connections are idle and therefore do not notice."""
         self.calm.set()
         time.sleep(1)
         try:
@@ -140,7 +140,7 @@ class Drill:
             self.primary.signal(signal.SIGCONT)
         finally:
             self.calm.clear()
-        # Happens before anything makes them reconnect.
+        # This happens before anything makes the services reconnect.
         time.sleep(1)
         self.tempt()
         self.join()
@@ -156,23 +156,23 @@ class Drill:
         disk = self.primary.disks[name]
         disk.fill()
         if name == "wal":
-            # PostgreSQL uses its reserve first.
+            # PostgreSQL uses up its reserve first.
             for _ in range(20):
                 self.primary.ask("select pg_logical_emit_message(false, '', ''), pg_switch_wal()", check=False)
         time.sleep(self.random.uniform(1, 3))
         disk.clear()
         if not self.primary.processes() or self.primary.ask("select 1", check=False) != "1":
-            # Without room for its log, PostgreSQL stops, and may not come back by itself.
+            # Without disk space for its log, PostgreSQL stops, and may not restart by itself.
             time.sleep(0.5)
             if self.primary.ask("select 1", check=False) != "1":
                 self.primary.kill()
                 self.primary.start()
         return time.monotonic()
 
-    # Parts of faults
+    # Steps that several faults share
 
     def settle(self, repaired):
-        """Waits until both write; the measurement ends here."""
+        """Waits until both services write again. The measurement ends here."""
         self.expect("both services write to the new primary", lambda: self.both_write(repaired))
         self.measured = time.monotonic()
 
@@ -180,7 +180,7 @@ class Drill:
         try:
             until(60, what, condition)
         except Failed as error:
-            # An older connection may be gone.
+            # An older connection may be closed.
             said = [self.asking.send(place, "GET", "/readyz") or self.asking.send(place, "GET", "/readyz")
                     for place in range(2)]
             raise Found(f"{error}; /readyz: {[answer and answer[2] for answer in said]}")
@@ -189,7 +189,7 @@ class Drill:
         return all(probe.first_after(moment) is not None for probe in self.writers)
 
     def tempt(self):
-        """The old primary takes writes that no standby confirms, while services reconnect to any server. Its writes are
+        """Lets the old primary accept writes without a standby, while services reconnect to any server. Its writes are
         lost with it."""
         for _ in range(2):
             moment = time.monotonic()
@@ -203,12 +203,12 @@ class Drill:
 
     def take_over(self):
         self.standby.promote()
-        # Without another standby, nothing could confirm a write.
+        # Without another standby, no server could confirm a write.
         self.standby.confirm_by_standby(False)
         return time.monotonic()
 
     def join(self):
-        """The old primary becomes the standby of the new one."""
+        """Makes the old primary the standby of the new one."""
         self.primary.copy(self.standby)
         self.primary.start()
         self.primary, self.standby = self.standby, self.primary
@@ -231,7 +231,7 @@ class Drill:
             probe.start()
         time.sleep(1)
         while time.monotonic() < deadline:
-            # Every fault occurs once in each round, in an order that depends on the seed.
+            # Every fault occurs once in each round. The order depends on the seed.
             if not self.waiting:
                 self.waiting = self.random.sample(range(len(self.faults)), len(self.faults))
             self.suffer(self.faults[self.waiting.pop()])

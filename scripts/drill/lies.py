@@ -1,4 +1,4 @@
-"""Wrong answers that the checker has to notice: a checker that notices nothing proves nothing."""
+"""Wrong answers that the checker has to find. A checker that finds no fault in them would prove nothing."""
 import base64
 import json
 import threading
@@ -7,7 +7,7 @@ from clients import Client, Customer, Evidence, differences
 
 
 def unnoticed():
-    """Names the wrong answers that the checker accepts, and a right history if the checker refuses it."""
+    """Returns the wrong answers that the checker accepts, and the right history if the checker refuses it."""
     missed = [name for name, events in HISTORIES.items() if not list(differences(known(), events))]
     if list(differences(known(), RIGHT)):
         missed.append("nothing that is right")
@@ -21,7 +21,7 @@ def unnoticed():
 
 
 def known():
-    """A customer with one answered grant, one answered movement of a balance and one answered purchase."""
+    """Returns a customer with one answered grant, one answered change of a balance and one answered purchase."""
     customer = Customer("c")
     customer.change("g1", "pro", True)
     customer.earlier.clear()

@@ -44,7 +44,7 @@ def programs():
 
 
 class Disk:
-    """A disk in memory if mounting is allowed, else a folder."""
+    """A disk in memory if mounting is allowed, otherwise a folder."""
 
     def __init__(self, path, megabytes):
         self.path, self.megabytes = path, megabytes
@@ -99,7 +99,7 @@ class Postgres:
             file.write(
                 "listen_addresses=''\nmax_connections=150\nmax_wal_size=48MB\nmin_wal_size=16MB\nwal_keep_size=32MB\n"
                 "wal_log_hints=on\nhot_standby=on\n"
-                # How soon a standby looks for a restarted primary; the default is 5 s.
+                # How often a standby tries to reconnect to its primary. The default is 5 s.
                 "wal_retrieve_retry_interval=200ms\n")
 
     def copy(self, primary):
@@ -134,7 +134,7 @@ class Postgres:
         processes = self.processes()
         self.signal(signal.SIGKILL)
         until(20, f"{self.name} is gone", lambda: not any(is_alive(process) for process in processes))
-        # If nothing reaps dead processes, their process IDs stay taken, and PostgreSQL would wait for them.
+        # If no process reaps dead processes, their ids stay in use, and PostgreSQL would wait for them.
         for file in [self.data / "postmaster.pid", *self.socket.glob(".s.PGSQL.*")]:
             file.unlink(missing_ok=True)
 
@@ -151,7 +151,7 @@ class Postgres:
         self.ask("select pg_reload_conf()")
 
     def confirm_alone(self):
-        """The same for a frozen server: it reads this as soon as it continues."""
+        """Makes a frozen server commit without a standby. It reads this setting as soon as it continues."""
         with open(self.data / "postgresql.auto.conf", "a") as file:
             file.write("synchronous_standby_names = ''\n")
         os.kill(self.processes()[0], signal.SIGHUP)
@@ -227,6 +227,6 @@ class Service:
 
 
 def both(servers):
-    """A URL with both servers, the first one in front."""
+    """Returns a URL with both servers, in this order."""
     hosts = ",".join(urllib.parse.quote(str(server.socket), safe="/") for server in servers)
     return f"postgresql:///deed?host={hosts}&user=deed"

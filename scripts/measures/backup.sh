@@ -52,8 +52,8 @@ measure_status() {
     start_server
 }
 
-# beside_load NAME COMMAND ...: lets others write and read until the command is done. Adds its milliseconds, and the
-# median of the windows' 99th percentiles, to files of that name.
+# beside_load NAME COMMAND ...: runs the command while others write and read. Appends its milliseconds, and the median
+# of the windows' 99th percentiles, to files of that name.
 beside_load() {
     local name=$1 working writing window=$scratch/window
     shift
@@ -75,7 +75,7 @@ beside_load() {
     median "$window.reads" >>"$scratch/$name.reads"
 }
 
-# Pairs Deed's side of each round with the plain side.
+# Pairs Deed's figure of each round with the baseline's.
 note_beside() {
     local name=${1%%.*} scale=1
     [ "$2" != s ] || scale=1000
@@ -84,7 +84,8 @@ note_beside() {
     note_multiple "$1" "$2" 1.25 "$scratch/$1"
 }
 
-# time_of COMMAND ...: prints the command's milliseconds. Status and doctor exit with 1 if a person has to act.
+# time_of COMMAND ...: prints the command's milliseconds. `deed status` and `deed doctor` exit with 1 if a person has
+# to act.
 time_of() {
     local before=${EPOCHREALTIME/[.,]/}
     "$@" >"$scratch/working.log" 2>&1 || [ "$2" = status ] || [ "$2" = doctor ] || return

@@ -1,10 +1,10 @@
-"""A project with many large catalogs.
+"""Measures a project with many large catalogs.
 
 usage: catalogs.py fill PORT KEY COUNT
        catalogs.py write PORT KEY NAME COUNT
        catalogs.py cut PORT KEY COUNT PSQL ...
 
-`fill` applies that many catalogs of 770 kB, which share nothing. `write` gives the customers NAME-0, NAME-1, ... a
+`fill` applies that many catalogs of 770 kB without common parts. `write` gives the customers NAME-0, NAME-1, ... a
 grant each and prints the milliseconds of each call. `cut` ends every session of the database under load, that many
 times, and prints the milliseconds until the first write after each."""
 import http.client

@@ -19,14 +19,14 @@ measure_catalogs() {
     done
     note_limit catalogs.memory MB 30 "$scratch/catalogs.memory"
     note_limit catalogs.start ms 1000 "$scratch/catalogs.start"
-    # A customer who was last written before the first of them.
+    # This customer's last event is older than all of these catalogs.
     catalogs_calls write before 1 >"$scratch/catalogs.earlier"
     note_limit catalogs.earlier ms 1000 "$scratch/catalogs.earlier"
     catalogs_calls cut 5 "$postgres_programs/psql" -q -X -h "$scratch" -U deed deed >"$scratch/catalogs.cut"
     note_limit catalogs.cut ms 1000 "$scratch/catalogs.cut"
 }
 
-# Starts a server anew, and prints the milliseconds of its first write.
+# Starts a new server, and prints the milliseconds of its first write.
 catalogs_start() {
     stop_server
     start_server

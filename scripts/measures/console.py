@@ -2,10 +2,10 @@
 
 usage: console.py PORT LINK SECONDS PEOPLE CUSTOMERS FOLDER
 
-LINK is what `deed person create` printed. Each of the PEOPLE opens a page each two seconds, for SECONDS. FOLDER gets a
+LINK is what `deed person create` printed. Each of the PEOPLE opens a page every two seconds, for SECONDS. FOLDER gets a
 file for each kind of page with the 99th percentile of its milliseconds (console.customer, console.search,
 console.overview), console.size with the kilobytes of the largest customer's page, and console.crowded with the number of
-pages that others kept from being made. The milliseconds include the way there and back on this machine.
+pages refused because of other requests. The milliseconds include the connection on this machine.
 """
 import http.client
 import random
@@ -49,7 +49,7 @@ def sign_in():
 
 
 def page(kind, dice):
-    """The path and the possible statuses. A single match of a search leads to its customer."""
+    """Returns a path and the possible statuses. A search with a single match redirects to the customer."""
     if kind == "customer":
         return f"{HOME}/customers/long-0", [200]
     if kind == "search":
@@ -62,7 +62,7 @@ def person(number, cookie, start):
     dice = random.Random(number)
     for turn in range(int(float(seconds) / 2)):
         time.sleep(max(0, start + 2 * (turn + number / int(people)) - time.monotonic()))
-        # Every second page is the heavy one.
+        # Every second page is the expensive one.
         kind = ["customer", "search", "customer", "overview"][(turn + number) % 4]
         path, statuses = page(kind, dice)
         began = time.monotonic()

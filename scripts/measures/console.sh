@@ -15,7 +15,7 @@ measure_console() {
         fail "no person was made"
     : >"$scratch/console.cookie"
     warm_answers 0 10000
-    # The first round signs in, and reads what later rounds find in memory.
+    # The first round signs in, and loads what later rounds find in memory.
     open_pages 8
     rm -f "$scratch"/console.{customer,search,overview,size,crowded}
     for ((round = 1; round <= rounds; round++)); do
@@ -27,7 +27,7 @@ measure_console() {
         wait "$opening" || fail "the pages were not opened"
         printf '%s %s\n' "${beside#* }" "${alone#* }" >>"$scratch/console.reads"
     done
-    # These pages are measured without that load, which serves only to measure reads.
+    # These pages are measured without that load, which is only needed to measure reads.
     rm -f "$scratch"/console.{customer,search,overview,size,crowded}
     for ((round = 1; round <= rounds; round++)); do open_pages "$console_seconds"; done
     note_limit console.customer.p99 ms 50 "$scratch/console.customer"
@@ -42,7 +42,7 @@ measure_console() {
     start_server
 }
 
-# Gives the customer long-0 its events, each a change of a balance.
+# Gives the customer long-0 a thousand changes of a balance.
 make_busy() {
     python3 "$root/scripts/measures/long.py" fill "$port" "$admin_key" 1 "$console_events" ||
         fail "the customer with many events was not made"

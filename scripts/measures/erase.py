@@ -28,7 +28,7 @@ def call(method, path, body):
 
 
 def fill(customer, pieces):
-    # A separate call for each piece makes each one separate evidence.
+    # One call per piece makes each piece separate evidence.
     for piece in pieces:
         call("POST", f"{customer}/receipts", {"environment": "sandbox", "signed_transactions": [f"{header}.{piece}"]})
     version = call("POST", f"{customer}/erase", {"purchases": "forget", "reason": "look"})["environments"][0]["version"]

@@ -24,8 +24,8 @@ measure_feed() {
     note_multiple feed.read.p99 ms 2 "$scratch/feed.read"
     wake_calls 1 1 300
     wake_calls 1000 1000 10
-    # Comes last, because its waiting calls keep their connections for up to thirty seconds, and an address may have
-    # 1,024.
+    # This measure comes last, because its waiting calls keep their connections for up to thirty seconds, and an
+    # address may have only 1,024.
     wake_calls 1000 1 100
 }
 
@@ -46,14 +46,14 @@ read_beside_feed() {
     done
 }
 
-# wake_calls WAITING WOKEN ROUNDS: how long after a write's answer the waiting calls get theirs.
+# wake_calls WAITING WOKEN ROUNDS: measures how soon waiting calls are answered after a write's answer.
 wake_calls() {
     python3 "$root/scripts/measures/wake.py" "$port" "$admin_key" "$@" >"$scratch/feed.wake" ||
         fail "the waiting calls got no answer"
     note_limit "feed.wake.$2_of_$1" ms 100 "$scratch/feed.wake"
 }
 
-# Prints the events per second of psql's own copy.
+# Prints how many events per second psql copies.
 copy_events() {
     local start count
     count=$(loaded_sql -c "select count(*) from deed.events" feed)

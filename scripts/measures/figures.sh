@@ -2,8 +2,8 @@
 # name value unit baseline ratio bar lowest highest standing   (- if there is none)
 # shellcheck shell=bash
 
-# note_rounds NAME UNIT BAR FILE: each line of FILE has a round, "value baseline". The round with
-# the median ratio counts. BAR is the lowest passing ratio.
+# note_rounds NAME UNIT BAR FILE: each line of FILE is a round, "value baseline". The round with the median ratio
+# counts. BAR is the lowest passing ratio.
 note_rounds() { note_ratios least "$@"; }
 
 # note_multiple NAME UNIT BAR FILE: like note_rounds, but BAR is the highest passing ratio.

@@ -1,4 +1,4 @@
-"""Makes customers with a purchase, an order and an account token each, and writes the name of each of these.
+"""Creates customers, each with a purchase, an order and an account token, and writes these names.
 
 usage: hands.py PORT KEY EVIDENCE FOLDER COUNT
 
@@ -14,7 +14,7 @@ import uuid
 port, key, evidence, folder, count = sys.argv[1:]
 header = open(f"{evidence}/header").readline().strip()
 lines = open(f"{evidence}/transactions").read().split("\n")[: int(count)]
-# The range of names that deed-bench mint uses.
+# The names that deed-bench mint uses.
 FIRST = 1_000_000_000
 local = threading.local()
 

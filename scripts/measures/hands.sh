@@ -2,7 +2,7 @@
 # soon a page of grants arrives, and what each index costs writers.
 # shellcheck shell=bash
 
-# These customers have a name of each kind. The others have rows that look the same.
+# These customers have one name of each kind. The rows of all other customers look similar.
 hands_found=2000
 
 measure_hands() {
@@ -35,7 +35,7 @@ measure_hands() {
     start_server
 }
 
-# Adds rows among which the searches find the others. No event supports these rows, so no call asks for them.
+# Adds the rows that the searches must look through. No event supports them, so the calls do not ask for them.
 fill_names() {
     local count=$hands_customers
     say "adding rows with names for $count customers"
@@ -69,7 +69,7 @@ name_the_loaded() {
         hands >"$scratch/find.event"
 }
 
-# Starts thirty-two clients that write without a pause until they are stopped.
+# Starts thirty-two clients that write continuously until they are stopped.
 begin_writers() {
     DEED_BENCH_KEY=$admin_key wrk -t1 -c32 -d3600s --timeout 10s -s "$root/scripts/measures/grant.lua" "$url" \
         -- beside-find >"$scratch/writers.log" 2>&1 &
@@ -95,8 +95,8 @@ find_beside_writers() {
     note_limit "hands.$1.p99" ms "$3" "$scratch/hands.$1"
 }
 
-# measure_index INDEX ...: compares grants with and without these indexes, in turns. A single index
-# has no bar. All together have one.
+# measure_index INDEX ...: compares grants with and without these indexes, in turns. A single index has no bar, but
+# all indexes together do.
 measure_index() {
     local round name=$1 bar=- with without
     if [ $# -gt 1 ]; then name=all bar=0.95; fi
@@ -113,8 +113,8 @@ measure_index() {
     note_rounds "hands.grants.with.$name" 1/s "$bar" "$scratch/hands.with.$name"
 }
 
-# Compares ingest with and without the rows that lead from a transaction or a line item to its
-# customer, in turns. A trigger leaves the rows out.
+# Compares ingest with and without the rows that lead from a transaction or a line item to its customer, in turns. A
+# trigger omits the rows.
 measure_names() {
     local round with without
     stop_server

@@ -4,7 +4,7 @@
 
 measure_ingest() {
     local kind round
-    # Enough for twice the rounds measured here, because the crowd continues with the same evidence.
+    # There is evidence for twice the rounds measured here, because the measure with many customers uses the rest.
     mint_evidence $((2 * rounds * seconds * 9000 + (seconds + 1) * 15000 + 9000))
     stop_server
     start_shop
@@ -27,8 +27,8 @@ measure_ingest() {
     start_server
 }
 
-# Compares the same transactions among many customers with the rate among ten thousand, at the machine's speed
-# at that time.
+# Compares the rate among many customers with the rate among ten thousand. Corrects for the machine's speed at each
+# time.
 measure_crowd() {
     local round few
     [ -s "$scratch/ingest.transactions" ] || measure_ingest
@@ -46,11 +46,11 @@ measure_crowd() {
     start_server
 }
 
-# give_readers FIRST END: gives each customer from reader-FIRST up to reader-END a grant.
+# give_readers FIRST END: gives a grant to each customer from reader-FIRST to reader-END, excluding the last.
 give_readers() {
     local first=$1 written
     while [ "$first" -lt "$2" ]; do
-        # wrk stops after a time, not after a count.
+        # wrk stops after a time, not after a number of calls.
         written=$(DEED_BENCH_KEY=$admin_key wrk -t1 -c64 -d2s --timeout 10s \
             -s "$root/scripts/measures/reader.lua" "$url" -- "$first" | sed -n 's/^figures [0-9.]* [0-9.]* \([0-9]*\) 0 [0-9.]*$/\1/p')
         [ -n "$written" ] || fail "cannot make the many customers to read"
@@ -83,7 +83,7 @@ start_shop() {
     url="http://127.0.0.1:$port"
 }
 
-# submit_round KIND SECONDS FILE: does one round of new evidence, and one of inserts.
+# submit_round KIND SECONDS FILE: measures one round with new evidence, and one with plain inserts.
 submit_round() {
     local rate inserts
     local -n used=used_$1
@@ -94,7 +94,7 @@ submit_round() {
     printf '%s\n' "${rate#* }" >>"$3.p99"
 }
 
-# Measures reads of ten thousand customers from memory, while transactions arrive as fast as possible.
+# Measures reads of ten thousand customers from memory while transactions arrive as fast as possible.
 measure_reads_meanwhile() {
     local loading round rate
     load read 64 1 "$url" 10000 >/dev/null

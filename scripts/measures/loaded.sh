@@ -12,15 +12,15 @@ loaded_database() {
     template=$(loaded_template "$2" "$3" "$4")
     [ -f "$scratch/$template" ] || load_template "$template" "$2" "$3" "$4"
     read -r admin_key loaded_ends <"$scratch/$template"
-    # Before PostgreSQL 15, copying files is the only way. Since then, it is the faster way.
+    # Before PostgreSQL 15, copying files is the only way. Later, it is the faster way.
     if "$postgres_programs/createdb" --help | grep -q -e --strategy; then strategy=(--strategy=file_copy); fi
     "$postgres_programs/createdb" -h "$scratch" -U deed -T "$template" ${strategy[@]+"${strategy[@]}"} "$1"
     DEED_DATABASE_URL=$(database_url "$1")
-    # Another copy may be further ahead, and Deed refuses a log that lacks events that it has seen.
+    # Another copy's log may be longer, and Deed refuses a log without events that it has seen.
     rm -rf "$DEED_DATA_DIR"
 }
 
-# loaded_template CUSTOMERS DUE LATER: the name of the template with these customers.
+# loaded_template CUSTOMERS DUE LATER: prints the name of the template with these customers.
 loaded_template() { printf '%s' "loaded_$1_$2_$3_$loaded_tickets${loaded_people:+_$loaded_people}_$loaded_shop"; }
 
 drop_database() { "$postgres_programs/dropdb" -h "$scratch" -U deed "$1"; }
@@ -36,7 +36,7 @@ load_template() {
     "$programs/deed" project create default >/dev/null
     key=$("$programs/deed" key create --role admin --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
     if [ "$loaded_shop" = yes ]; then set_up_shop; fi
-    # Boundaries count from Deed's first reading of the clock.
+    # Deed publishes boundaries only from the time at which it first reads the clock.
     "$programs/deed" reconcile --only boundaries >/dev/null
     ends=$((${EPOCHREALTIME/[.,]/} / 1000 + 2000))
     copy_customers "$1" "$2" "$3" "$4" "$ends"
@@ -47,7 +47,7 @@ load_template() {
     printf '%s %s\n' "$key" "$ends" >"$scratch/$1"
 }
 
-# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: loads the customers by COPY, then makes the indexes.
+# copy_customers DATABASE CUSTOMERS DUE LATER ENDS: loads the customers with COPY, and then creates the indexes.
 copy_customers() {
     local events=$scratch/events.pipe rows=$scratch/rows.pipe grants=$scratch/grants.pipe readers=() reader
     loaded_sql "$1" >"$scratch/indexes.drop" <<'SQL'

@@ -1,12 +1,12 @@
-"""Customers with many events, beside others.
+"""Measures customers with many events and their effect on other customers.
 
 usage: long.py fill PORT KEY CUSTOMERS EVENTS
        long.py load PORT KEY CUSTOMERS RATE SECONDS NAME KIND
 
-`fill` gives each of the customers long-0, long-1, ... that many events, each a change of a balance under a key of
-its own. `load` has each of the customers KIND-0, KIND-1, ... write once a second and get a grant that ends meanwhile, and others, each with one event, RATE
-times a second. It prints the milliseconds of the others' writes, of the customers' writes, of repeated calls of those,
-and of their reads from the database: p50 and p99 of each."""
+`fill` gives each of the customers long-0, long-1, ... that many events. Each event is a change of a balance under a separate
+key. With `load`, each of the customers KIND-0, KIND-1, ... writes once a second and gets a grant that ends meanwhile. Other
+customers with one event each write RATE times a second. Prints p50 and p99 in milliseconds of the others' writes, of the
+customers' writes, of repeated calls of these, and of their reads from the database."""
 import asyncio
 import sys
 import time

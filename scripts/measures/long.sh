@@ -1,4 +1,4 @@
-# Compares others' writes beside customers with many events, who write once a second, with two loads: without them,
+# Compares other customers' writes in three cases: alone, beside customers with many events who write once a second,
 # and beside as many customers with few events.
 # shellcheck shell=bash
 
@@ -8,7 +8,7 @@ measure_long() {
     local round kind
     say "giving $long_customers customers $long_events events each"
     long_calls fill "$long_customers" "$long_events"
-    # After the restart, none of these customers is in memory.
+    # After the restart, memory contains none of these customers.
     stop_server
     start_server
     long_calls load "$long_customers" 100 10 cold long >"$scratch/long.cold"

@@ -7,7 +7,7 @@ measure_night() {
     local key=$admin_key url=$DEED_DATABASE_URL stored
     stop_server
     for stored in "$night_few" "$night_many"; do night_of "$stored"; done
-    # Stored customers without a due boundary must not matter.
+    # Stored customers without a due boundary must not affect the time.
     awk -v few="$(<"$scratch/night.$night_few.seconds")" -v many="$(<"$scratch/night.$night_many.seconds")" \
         'BEGIN { print many / few }' >"$scratch/night.growth"
     for stored in "$night_few" "$night_many"; do
@@ -107,8 +107,8 @@ SQL
     drop_database plain
 }
 
-# read_meanwhile STORED [run]: cached reads while the service publishes the later boundaries, by itself or beside a
-# run, and afterwards.
+# read_meanwhile STORED [run]: measures cached reads while the service publishes the later boundaries, by itself or
+# beside a run, and afterwards.
 read_meanwhile() {
     local round run='' meanwhile=$scratch/night.meanwhile after=$scratch/night.after rate
     : >"$meanwhile"
@@ -120,7 +120,7 @@ read_meanwhile() {
         run=$!
         owned_processes+=("$run")
     fi
-    # The first second brings the answers into memory.
+    # The first second loads the answers into memory.
     load read 64 1 "http://127.0.0.1:$port" 10000 >/dev/null
     while is_due; do
         rate=$(load read 64 1 "http://127.0.0.1:$port" 10000)
@@ -137,7 +137,7 @@ read_meanwhile() {
     stop_server
 }
 
-# is_due: whether a due boundary has not been published.
+# is_due: succeeds if a due boundary has not been published.
 is_due() {
     [ "$(loaded_sql -c "select exists (select from deed.customers where next_boundary_at <= $loaded_ends)" night)" = t ]
 }

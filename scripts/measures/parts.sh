@@ -38,7 +38,7 @@ parts_sql() {
     "$postgres_programs/psql" -q -X -A -t -v ON_ERROR_STOP=1 -h "$scratch" -U deed -d "$database" "$@"
 }
 
-# sum_of_parts KIND SECONDS: pieces per second, if each part took only its minimum.
+# sum_of_parts KIND SECONDS: prints the pieces per second if each part took only its minimum time.
 sum_of_parts() {
     local posts verifications rows
     posts=$(load post 64 "$2" "http://127.0.0.1:$bare_port" "$scratch/parts.body")
@@ -51,8 +51,8 @@ sum_of_parts() {
     printf '%s %s %s\n' "${posts% *}" "$verifications" "$rows" >>"$scratch/parts.$1"
 }
 
-# rows_rate KIND SECONDS: the number of pieces whose rows plain statements write in a second. They
-# are pipelined over Deed's number of connections for commits, in batches of Deed's size.
+# rows_rate KIND SECONDS: prints how many pieces' rows plain statements write in a second. They are pipelined, with as
+# many connections and as large batches as Deed uses for commits.
 rows_rate() {
     local batch script=$scratch/parts.$1.sql
     batch=$(batch_size)
@@ -64,19 +64,19 @@ rows_rate() {
         awk -v batch="$(grep -c 'into deed.events' "$script")" '/^tps = / { print $3 * batch }'
 }
 
-# Prints the mean number of commands that Deed commits together.
+# Prints how many commands Deed commits together on average.
 batch_size() {
     local size
     size=$(awk -v sum="$(server_metric deed_commit_batch_size_sum)" -v count="$(server_metric deed_commit_batch_size_count)" \
         'BEGIN { printf "%d", (count > 0) ? sum / count + 0.5 : 1 }')
-    # pgbench takes no more statements than this in one pipeline.
+    # pgbench accepts only this many statements in one pipeline.
     if [ "$size" -gt 40 ]; then size=40; fi
     if [ "$size" -lt 1 ]; then size=1; fi
     printf '%s' "$size"
 }
 
-# sample_rows KIND COUNT: statements that insert the rows of the newest piece of that kind COUNT
-# times, each time with new names.
+# sample_rows KIND COUNT: prints statements that insert the rows of the newest piece of that kind COUNT times, with
+# new names each time.
 sample_rows() {
     local number row
     row=$(parts_sql deed -v "kind=$1" -f "$root/scripts/measures/parts.sql")

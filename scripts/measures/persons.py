@@ -3,7 +3,7 @@
 usage: persons.py buy PORT KEY EVIDENCE COUNT
            the customer "bought" buys COUNT things
        persons.py merge PORT KEY SECONDS OUT
-           merges it into another one and undoes that, over and over; OUT gets the milliseconds of each merge
+           repeatedly merges it into another customer and undoes that; OUT gets the milliseconds of each merge
        persons.py trail PORT KEY FOLDER ROUNDS CUSTOMER TICKET
            reads pages of 100; a file for each filter gets the milliseconds of each round's slowest page
 
@@ -58,7 +58,7 @@ def trail(folder, rounds, customer, ticket):
     }
     for kind, query in kinds.items():
         with open(f"{folder}/trail.{kind}", "w") as file:
-            # The first round warms the database's memory.
+            # The first round loads the data into the database's memory.
             for turn in range(int(rounds) + 1):
                 place, slowest, found = "", 0, 0
                 for _ in range(PAGES):

@@ -5,7 +5,7 @@
 # shellcheck shell=bash
 
 persons_purchases=1000
-# The number of keys first used in a round. The round's reads last long enough for Deed to write these uses.
+# How many keys a round uses for the first time. The round lasts long enough for Deed to record these uses.
 persons_keys=20 persons_use_seconds=6
 
 measure_persons() {
@@ -38,8 +38,7 @@ read_trail() {
     done
 }
 
-# Compares reads with keys not yet used in this hour, so that Deed writes each use, with later reads with the same
-# keys.
+# Compares reads with keys not yet used in this hour, whose use Deed records, with later reads with the same keys.
 use_keys() {
     local round number with without
     for ((round = 1; round <= rounds; round++)); do
@@ -47,7 +46,7 @@ use_keys() {
             "$programs/deed" key create --role reader --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p'
         done >"$scratch/keys"
         [ "$(wc -l <"$scratch/keys")" -eq "$persons_keys" ] || fail "the keys were not made"
-        # The server reads new keys from the log.
+        # The server reads the new keys from the log.
         sleep 1
         with=$(load keys 64 "$persons_use_seconds" "$url" "$scratch/keys" 10000)
         without=$(load keys 64 "$persons_use_seconds" "$url" "$scratch/keys" 10000)
@@ -82,7 +81,7 @@ merge_beside() {
     note_multiple persons.merge.reads.p99 ms 2 "$scratch/persons.reads"
 }
 
-# Does one merge or undo after another, as long as the load lasts.
+# Merges and undoes merges one after another, as long as the load lasts.
 begin_merges() {
     python3 "$root/scripts/measures/persons.py" merge "$port" "$admin_key" $((seconds + 1)) "$scratch/persons.merge" &
     merging=$!

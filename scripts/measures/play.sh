@@ -12,12 +12,12 @@ measure_play() {
     start_play
     set_up_play
     url="http://127.0.0.1:$port"
-    # Otherwise the run would meet Google's own limit of 3,000 questions a minute, not Deed's. A
-    # burst of its budgets lasts longer than this pause.
+    # Without this, the run would reach Google's limit of 3,000 questions a minute instead of Deed's. A burst of the
+    # budgets lasts longer than this pause.
     loaded_sql deed <<<'delete from deed.store_budgets \watch 0.5' >/dev/null 2>&1 &
     lifting=$!
     owned_processes+=("$lifting")
-    # Twice as many clients as places, because questions in progress at the end of a round do not count.
+    # There are twice as many clients as places, because questions in progress at a round's end do not count.
     load play 8 2 "$url" "warm-" 1 >/dev/null
     for ((round = 1; round <= rounds; round++)); do
         printf '%s %s\n' "$(load play 8 "$seconds" "$url" "t$round-" 1 | cut -d' ' -f1)" \
@@ -52,7 +52,7 @@ start_play() {
     play_port=$(cat "$scratch/play.port")
 }
 
-# Sets up two apps whose store is the fake, and what they sell.
+# Sets up two apps whose store is the fake Google, and a catalog for them.
 set_up_play() {
     local app
     openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out "$scratch/play.pem" 2>/dev/null ||

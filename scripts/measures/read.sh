@@ -4,7 +4,7 @@
 
 measure_read() {
     local url few=10000 many=$many_readers round rate
-    # Leaves room for every answer, so that only the number of customers differs.
+    # The memory must have room for every answer, so that only the number of customers differs.
     stop_server
     DEED_ANSWER_MEMORY_MEGABYTES=4096 start_server
     url="http://127.0.0.1:$port"
@@ -38,7 +38,7 @@ measure_read() {
     start_server
 }
 
-# measure_cached NAME CUSTOMERS: does one round from memory, and one with the bare server.
+# measure_cached NAME CUSTOMERS: measures one round from memory, and one with the bare server.
 measure_cached() {
     local rate bare
     rate=$(load read 64 "$seconds" "$url" "$2")
@@ -47,7 +47,7 @@ measure_cached() {
     printf '%s %s\n' "${rate#* }" "${bare#* }" >>"$scratch/read.$1.p99"
 }
 
-# Measures the same with many customers, and the memory for each of them.
+# Measures the same with many customers, and also the memory per customer.
 measure_many() {
     local few=$1 many=$2 before known round key=$admin_key database=$DEED_DATABASE_URL
     stop_server
@@ -79,7 +79,7 @@ warm_answers() {
 
 server_metric() { curl -sf "$url/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 
-# note_hits NAME: notes the share of reads since the start that memory answered.
+# note_hits NAME: notes which share of all reads since the start memory answered.
 note_hits() {
     awk -v hits="$(server_metric deed_answer_hits_total)" -v misses="$(server_metric deed_answer_misses_total)" \
         'BEGIN { printf "%.4f\n", hits / (hits + misses) }' >"$scratch/hits"

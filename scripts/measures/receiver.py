@@ -1,9 +1,9 @@
-"""What the fake servers of the bench share: whole requests, one after the other, on a port that is printed."""
+"""The common part of the bench's fake servers: reads whole requests one after another, on a port that it prints."""
 import asyncio
 
 
 class Receiver(asyncio.Protocol):
-    """Calls `received` with the head of each request, after its body has come."""
+    """Calls `received` with the head of each request after reading the body."""
 
     def connection_made(self, transport):
         self.transport, self.rest = transport, b""

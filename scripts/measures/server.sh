@@ -42,7 +42,7 @@ stop_server() {
     wait "$server" 2>/dev/null || true
 }
 
-# Uses a socket of the shell, because starting a client would take longer than the answer.
+# Uses the shell's own socket, because starting a client would take longer than the answer.
 is_ready() {
     local line
     exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
@@ -70,9 +70,9 @@ grant_readers() {
         fail "cannot make the customers to read"
 }
 
-# load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests per second and the 99th
-# percentile in milliseconds. Leaves the median and the slowest in the files p50 and slowest. Anything but a
-# 2xx fails the bench.
+# load SCRIPT CONNECTIONS SECONDS URL [ARGUMENT ...]: prints requests per second and the 99th percentile in
+# milliseconds. Writes the median and the slowest time to the files p50 and slowest. Any answer other than 2xx fails
+# the bench.
 load() {
     local script=$1 connections=$2 duration=$3 url=$4 line rate p99 answered wrong p50 slowest
     shift 4

@@ -7,7 +7,7 @@ usage: sign_in.py choose PORT LINK             chooses the password behind the l
                                                each second, that many people sign in at the same moment, or ask for
                                                /healthz instead
 
-Each attempt comes from an address of its own, so that the limits for an address do not answer instead.
+Each attempt comes from a different address, so that no limit for an address applies.
 """
 import http.client
 import random
@@ -78,7 +78,7 @@ def many(count, seconds, instead=None):
         thread.start()
     for thread in threads:
         thread.join()
-    # 503: another password is being hashed.
+    # 503 means that another password is being hashed.
     if instead and set(found) == {200}:
         return
     if not found.get(403) or set(found) - {403, 429, 503}:

@@ -1,5 +1,5 @@
-# Measures whether signing in to the console tells by its time which names are known, and what 200 people who sign in
-# at the same moment, once a second, cost cached reads at about half of their greatest rate.
+# Measures signing in to the console: whether the time of a refusal reveals which names are known, and how much 200
+# people who sign in at the same moment, once a second, slow down cached reads at about half of their greatest rate.
 # shellcheck shell=bash
 
 measure_sign_in() {
@@ -30,8 +30,8 @@ measure_sign_in() {
     start_server
 }
 
-# read_beside_crowd [healthz]: reads while 200 people sign in at once, or ask for /healthz, each second. The clients
-# need the same processors, so that their connections alone cost reads something.
+# read_beside_crowd [healthz]: measures reads while 200 people sign in at once each second. With healthz, they request
+# /healthz instead, because clients on the same machine also slow down reads.
 read_beside_crowd() {
     local people
     sign_in many 200 $((seconds + 1)) "$@" &

@@ -1,7 +1,7 @@
 """A receiver that answers 204 to everything as fast as Python can, on a port that it prints. FILE has a line for each arrival:
 the message's id, and its time in milliseconds. usage: sink.py FILE [sick]
 
-With the word `sick` it answers 500, late, or closes the connection, in turns.
+With the word `sick`, it takes turns: it answers 500, answers late, or closes the connection.
 """
 import asyncio
 import sys

@@ -24,7 +24,7 @@ SQL
         window=$((window + 1))
         load grant 16 5 "$url" "held-$window" | cut -d' ' -f1 >>"$scratch/snapshot.windows"
     done
-    # The last fifth of the time counts, after everything has piled up.
+    # Only the last fifth of the time counts, when dead rows have piled up.
     tail -n $(((window + 4) / 5)) "$scratch/snapshot.windows" |
         awk -v before="$before" '{ print $1, before }' >"$scratch/snapshot.held"
     wait "$holder" || fail "the session that held the snapshot failed"

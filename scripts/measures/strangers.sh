@@ -1,9 +1,9 @@
-# Measures honest writes and submissions beside each attack by strangers, on few and many connections, and beside the
-# same number of connections that request /healthz.
+# Measures honest writes and submissions beside each attack by strangers, on few and on many connections, and beside
+# the same number of connections that request /healthz.
 # shellcheck shell=bash
 
-# Measures answers per second for one of four honest callers: the reciprocal of the median time. The
-# server already knows the store, because a genuine notification came from its address.
+# Measures the answers per second of four honest callers, one at a time, as the reciprocal of the median time. The
+# server already knows the store's address from a genuine notification.
 measure_strangers() {
     local attack connections calm besieged place
     local honest=(writes submissions notifications)
@@ -30,7 +30,7 @@ measure_strangers() {
     start_server
 }
 
-# nth PLACE WORD...: the word at that place, counted from 0.
+# nth PLACE WORD...: prints the word at that place, counted from 0.
 nth() {
     shift $(($1 + 1))
     printf '%s' "$1"
@@ -41,8 +41,8 @@ mint_strangers_evidence() {
     used_transactions=${used_transactions:-0}
 }
 
-# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller
-# completes per second meanwhile. A refused call fails the bench.
+# honest_pace ATTACK CONNECTIONS: prints how many writes, submissions and notifications one caller completes per
+# second during the attack. A refused call fails the bench.
 honest_pace() {
     local writes submissions attacking length=$((3 * seconds + 2))
     attack_with "$1" "$2" "$length" &
@@ -58,8 +58,8 @@ honest_pace() {
     printf '%s %s %s\n' "$writes" "$submissions" "$(awk '{ print 1000 / $1 }' "$scratch/p50")"
 }
 
-# next_evidence KIND: where the next evidence of that kind begins. Kept in a file, because callers run in separate
-# shells.
+# next_evidence KIND: prints where the next evidence of that kind begins. Stores this in a file, because callers run
+# in separate shells.
 next_evidence() {
     local used
     used=$(cat "$scratch/strangers.used.$1" 2>/dev/null || printf 0)

@@ -23,8 +23,8 @@ measure_turns() {
     start_server
 }
 
-# start_side NAME PROGRAMS TRANSACTIONS: starts a server of that build, with a shop and a separate
-# database. Mints that many transactions. Without any, the server accepts those minted before.
+# start_side NAME PROGRAMS TRANSACTIONS: starts a server of that build with a shop and a separate database. Mints that
+# many transactions. If the number is missing, the server accepts the transactions minted before.
 start_side() {
     "$postgres_programs/createdb" -h "$scratch" -U deed "side_$1"
     programs=$2 DEED_DATABASE_URL=$(database_url "side_$1") DEED_DATA_DIR=$scratch/side.$1
@@ -43,7 +43,7 @@ stop_sides() {
     side_servers=()
 }
 
-# turn SIDE KIND ROUND: the side's rate in one second.
+# turn SIDE KIND ROUND: measures the side's rate for one second.
 turn() {
     local url=${side_urls[$1]} rate
     admin_key=${side_keys[$1]}

@@ -1,4 +1,4 @@
-"""Prints how long after a write's answer the calls that wait for it get theirs: the 99th percentile in milliseconds.
+"""Prints how soon after a write's answer the waiting calls get theirs: the 99th percentile in milliseconds.
 
 usage: wake.py PORT KEY WAITING WOKEN ROUNDS
 
@@ -37,7 +37,7 @@ def begin(call, customer, cursor):
 
 
 def finish(call):
-    """The whole answer; the last byte may come later than the first."""
+    """Returns the whole answer. The last byte may arrive later than the first."""
     text = b""
     while b"\r\n\r\n" not in text:
         text += call.recv(65536)
@@ -60,7 +60,7 @@ for turn in range(rounds):
     for call in calls[:woken]:
         begin(call, "awake", cursor)
     while held() < waiting:
-        # The sleeping calls get their answers after thirty seconds.
+        # The waiting calls get their answers after thirty seconds.
         if time.monotonic() - began > (25 if waiting > woken else 300):
             sys.exit("error: the rounds take too long")
         time.sleep(0.002)

@@ -20,12 +20,12 @@ measure_webhooks() {
         printf '%s %s\n' "${beside%% *}" "${alone%% *}" >>"$scratch/webhooks.grants"
     done
     note_rounds webhooks.grants 1/s 0.8 "$scratch/webhooks.grants"
-    # Makes a new endpoint, which begins with the next event.
+    # Creates a new endpoint, which starts with the next event.
     webhook_call DELETE "/$id" >/dev/null
     id=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sink/\",\"types\":[\"grant.given\"],\"concurrency\":32}")
     paced_attempts "$((seconds * 10))" >"$scratch/webhooks.first"
     note_limit webhooks.first ms 1000 "$scratch/webhooks.first"
-    # Does the same beside an endpoint with a failing receiver.
+    # Repeats the measure beside an endpoint whose receiver fails.
     for ((round = 1; round <= 3; round++)); do
         alone=$(paced_attempts "$((seconds * 4))")
         sick=$(webhook_call POST "" "{\"url\":\"http://127.0.0.1:$sick_port/\",\"types\":[\"grant.given\"]}")
@@ -33,7 +33,7 @@ measure_webhooks() {
         webhook_call DELETE "/$sick" >/dev/null
     done
     note_multiple webhooks.healthy ms 1.5 "$scratch/webhooks.healthy"
-    # Nothing listens there. The grants themselves fill other caches, so they come first.
+    # No receiver listens there. This measure comes first, because the grants fill other caches.
     webhook_call PATCH "/$id" '{"url":"http://127.0.0.1:9/"}' >/dev/null
     webhook_call POST "/$id/pause" >/dev/null
     while [ "$(webhook_lag "$id")" -lt 100000 ]; do
@@ -58,7 +58,8 @@ start_sink() {
     sink_port=$(cat "$scratch/sink.port")
 }
 
-# paced_attempts SECONDS: the p99 from a grant's commit to its first arrival, at 1,000 grants per second.
+# paced_attempts SECONDS: measures the p99 from a grant's commit to the first attempt to send it, at 1,000 grants per
+# second.
 paced_attempts() {
     local start
     start=$(date +%s%3N)

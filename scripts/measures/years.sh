@@ -40,7 +40,7 @@ note_years() {
     note_limit "years.$1" "$2" "$3" "$scratch/years.$1"
 }
 
-# years_command NAME ARGUMENT ...: notes the seconds and the most memory of a command.
+# years_command NAME ARGUMENT ...: notes the seconds and the peak memory of a command.
 years_command() {
     local name=$1
     shift
@@ -51,7 +51,7 @@ years_command() {
     note_years "$name.memory" MB - "$(cut -d' ' -f2 "$scratch/spent")"
 }
 
-# Builds an index of the log as an upgrade does, while others write. The slowest write shows how long one waited.
+# Builds an index of the log as an upgrade does, while others write. Notes the slowest write.
 years_upgrade() {
     local began=$EPOCHREALTIME building slowest=$scratch/years.writes
     : >"$slowest"

@@ -55,14 +55,14 @@ changelog() {
         "$1" "$version" "$version" "$commit" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
 }
 
-# Adds the parts that only the service's package has: units, settings, and the scripts of the installation.
+# Adds the parts that only the service's package has: units, settings, and the maintainer scripts.
 lay_service() {
     local tree=$1 name
     for name in deed.service deed-{reconcile,backup}.{service,timer}; do
         mkdir -p "$tree/usr/lib/systemd/system"
         unit "$name" /usr/bin >"$tree/usr/lib/systemd/system/$name"
     done
-    # The first installation copies this to /etc/deed. The package does not own the copy, because `deed setup` writes
+    # The first installation copies this to /etc/deed. The package does not own the copy, because `deed setup` changes
     # it.
     install -D -m 644 "$root/scripts/packaging/environment" "$tree/usr/share/deed/environment"
     cp -r "$root/deploy/monitoring" "$root/deploy/proxies" "$tree/usr/share/deed/"

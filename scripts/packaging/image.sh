@@ -5,7 +5,7 @@ make_image() {
     "$root/scripts/install-packages" mmdebstrap python3 curl
     local system=$scratch/image
     say "making a small system of this distribution's packages"
-    # The distribution's programs run during the assembly, which needs root.
+    # The image's assembly needs root, because it runs the distribution's programs.
     [ "$(id -u)" -eq 0 ] || fail "only root can make an image; run it with sudo"
     local name sources included
     included=$(image_packages) && [[ $included = *libpq5* ]] || fail "cannot find the packages of the programs' libraries: $included"
@@ -32,7 +32,7 @@ make_image() {
     say "made $name.oci.tar"
 }
 
-# Prints the names of the packages with the libraries that both programs need.
+# Prints the packages that contain the libraries of both programs.
 image_packages() {
     { dependencies "$programs/deed"; echo ', '; dependencies "$programs/deed-practice"; } | tr -d '\n' | tr ',' '\n' |
         sed -e 's/(.*//' -e 's/ //g' | grep . | sort -u | paste -sd, | sed 's/$/,ca-certificates/'

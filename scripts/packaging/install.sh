@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Deed from this file's folder, or removes what it installed.
+# Installs Deed from the folder of this script, or removes an installation.
 set -eu
 
 usage() {
@@ -18,7 +18,7 @@ Deed needs PostgreSQL 14 or newer: a server of your own, or the programs of one 
 TEXT
 }
 
-# scripts/package fills in this key for a signed release.
+# For a signed release, scripts/package inserts the public key here.
 release_key=''
 
 say() { printf '%s\n' "$*"; }
@@ -46,7 +46,7 @@ case $key in
 '' | /*) ;;
 *) key=$PWD/$key ;;
 esac
-# The list of everything that this script made: files by name, and folders with a slash at the end.
+# The list of everything that this script created. Folders end with a slash.
 list=$prefix/lib/deed/installed-files
 
 if [ -n "$remove" ]; then
@@ -54,7 +54,7 @@ if [ -n "$remove" ]; then
     grep -v '/$' "$list" | while IFS= read -r file; do rm -f "$prefix/$file"; done
     folders=$(grep '/$' "$list" | sort -ru)
     rm -f "$list"
-    # Removes the deepest folders first. A folder with other files stays.
+    # Removes the deepest folders first. Keeps a folder that contains other files.
     printf '%s\n' "$folders" | while IFS= read -r folder; do
         rmdir "$prefix/${folder#./}" 2>/dev/null || true
     done
@@ -88,7 +88,7 @@ cut -c67- SHA256SUMS | grep -E '^(bin|share)/' >"$scratch/files"
 if [ "$(id -u)" -eq 0 ]; then cut -c67- SHA256SUMS | grep -E '^lib/systemd/' >>"$scratch/files" || true; fi
 if grep -qF '..' "$scratch/files"; then fail "a name in SHA256SUMS leads out of its folder; download the release again"; fi
 
-# Makes a folder below the prefix, and records each new one: make_folder RELATIVE
+# Creates a folder below the prefix, and records each new one: make_folder RELATIVE
 make_folder() {
     [ ! -d "$prefix/$1" ] || return 0
     case $1 in */*) make_folder "${1%/*}" ;; esac
@@ -104,16 +104,16 @@ make_folder lib/deed
 touch "$list"
 cp "$list" "$scratch/before"
 while IFS= read -r file; do make_folder "$(dirname "$file")"; done <"$scratch/files"
-# Written before any copy, so that an interrupted installation can be removed.
+# The list is written before the files are copied, so that an interrupted installation can be removed.
 sort -u "$scratch/before" "$scratch/folders" "$scratch/files" >"$scratch/list"
 cp "$scratch/list" "$list"
 while IFS= read -r file; do
-    # Renamed into place, so that a running program keeps the old file.
+    # The file is renamed into place, so that a running program keeps the old one.
     cp -p "$file" "$prefix/$file.new"
     case $file in lib/systemd/*) sed -i "s|/usr/local/bin/deed|$prefix/bin/deed|" "$prefix/$file.new" ;; esac
     mv "$prefix/$file.new" "$prefix/$file"
 done <"$scratch/files"
-# Removes the files of an earlier release that this one lacks.
+# Removes files that an earlier release had and this one lacks.
 grep -v '/$' "$scratch/before" | grep -vxFf "$scratch/files" | while IFS= read -r file; do rm -f "$prefix/$file"; done
 { grep '/$' "$scratch/list" || true; cat "$scratch/files"; } | sort -u >"$list"
 

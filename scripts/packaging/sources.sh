@@ -1,8 +1,8 @@
 # Sourced by scripts that build systems from Debian packages.
 # shellcheck shell=bash disable=SC2154
 
-# Prints this machine's package sources for a system of the same release or of another one; prints
-# nothing if they do not have that release: apt_sources NAME
+# Prints this machine's package sources for a system of the same release or of another one, or nothing if they lack
+# that release: apt_sources NAME
 apt_sources() {
     local own line uri
     own=$(. /etc/os-release && echo "$VERSION_CODENAME")

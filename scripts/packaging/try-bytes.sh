@@ -15,7 +15,7 @@ try_bytes() {
     pack_again
 }
 
-# Packs again: with the time of the packaged files, the bytes are the same.
+# Packs the same files again. With the same file times, the bytes must be equal.
 pack_again() {
     local kinds=(deb tar) file
     [ ! -f "$packages/deed-$version-$architecture.oci.tar" ] || kinds+=(image)
@@ -23,7 +23,7 @@ pack_again() {
         awk 'NR == 1 { print $4, $5, "UTC" }' | date --file=- +%s) \
         "$root/scripts/package" "${kinds[@]}" --version "$version" --programs "$programs" --out "$scratch/again" >&2
     for file in "$scratch"/again/*; do
-        # A signed tar file has a signature that only its maker can repeat.
+        # Only the maker of a signed tar file can repeat its signature.
         if tar --list --file "$packages/${file##*/}" 2>/dev/null | grep -q 'SHA256SUMS\.sig$'; then continue; fi
         cmp "$file" "$packages/${file##*/}" || fail "${file##*/} has other bytes when packed again"
     done

@@ -16,7 +16,7 @@ try_deb() {
     [ -n "$tried" ] || fail "no system could be made to try the package in; see the lines above"
 }
 
-# Finds the earlier package: the given one, or this one under an older number.
+# Finds the earlier package: either the given one, or this one with an older number.
 before_package() {
     if [ -n "$before" ]; then return; fi
     dpkg-deb --raw-extract "$package" "$scratch/before"
@@ -26,7 +26,7 @@ before_package() {
     rm -rf "$scratch/before"
 }
 
-# Makes an empty system with the lists of its packages: make_system NAME
+# Makes an empty system that knows its available packages: make_system NAME
 make_system() {
     local sources
     # shellcheck source=scripts/packaging/sources.sh
@@ -34,7 +34,7 @@ make_system() {
     sources=$(apt_sources "$1")
     [ -n "$sources" ] || return 1
     mmdebstrap --quiet --variant=minbase --mode=root --skip=cleanup/apt/lists "$1" "$scratch/$1" <<<"$sources" >&2 || return 1
-    # Packages start no servers in that system.
+    # Packages must not start servers in that system.
     printf '#!/bin/sh\nexit 101\n' >"$scratch/$1/usr/sbin/policy-rc.d"
     chmod 755 "$scratch/$1/usr/sbin/policy-rc.d"
     mkdir "$scratch/$1/packages"
@@ -42,7 +42,7 @@ make_system() {
     cp "$package" "$scratch/$1/packages/deed.deb"
 }
 
-# Runs a script in a system: inside FOLDER net|alone SCRIPT. With `alone`, it reaches only its own machine.
+# Runs a script in a system: inside FOLDER net|alone SCRIPT. With `alone`, the script has no network.
 inside() {
     local folder=$1 network=() up=:
     if [ "$2" = alone ]; then network=(--net) up='ip link set lo up'; else
@@ -59,7 +59,7 @@ size() { du -sk --exclude=var/cache --exclude=var/lib/apt --exclude=var/lib/deed
 
 install_line='apt-get install -y -q --no-install-recommends --allow-downgrades -o Dpkg::Use-Pty=0'
 
-# Serves in the background and reads the customer with the earlier grant: read_script [COMMANDS]
+# Prints a script that serves in the background and reads the customer of the earlier grant: read_script [COMMANDS]
 read_script() {
     cat <<TEXT
 set -a; . /etc/deed/environment; set +a
@@ -106,7 +106,8 @@ try_removal() {
     say "$name: purged; the data stays, and the last line says where"
 }
 
-# An earlier package takes over the remaining data. Then this package replaces it, goes back and returns.
+# An earlier package starts with the remaining data. Then this package replaces it, is downgraded, and is installed
+# again.
 try_upgrade() {
     local name=$1 folder=$2 step
     for step in before deed before deed; do
@@ -115,8 +116,8 @@ try_upgrade() {
         inside "$folder" alone "deed setup --yes --json >/var/tmp/setup.json; $(read_script)" >&2 ||
             fail "$name: no read with the package $step"
     done
-    # At the first setup, everything existed except the settings, which the purge had removed. Later, everything
-    # existed.
+    # At the first setup, only the settings are missing, because the purge removed them. At the second one, nothing is
+    # missing.
     python3 - "$folder/var/tmp/setup.json" <<'CODE' || fail "$name: setup made something a second time"
 import json, sys
 states = [step["state"] for step in json.load(open(sys.argv[1]))["steps"]]
@@ -125,7 +126,7 @@ CODE
     say "$name: upgraded from $(dpkg-deb --field "$before" Version) to $version with its data, back, and again"
 }
 
-# If systemd runs, setup starts the service. Here, a stand-in records the calls.
+# With systemd, setup starts the service. Without systemd here, a stand-in records the calls.
 try_service() {
     local name=$1 folder=$2 words
     # shellcheck disable=SC2016

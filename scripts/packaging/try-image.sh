@@ -15,14 +15,14 @@ try_image() {
         find_postgres
         # shellcheck disable=SC2119
         start_postgres
-        # The image's user reaches the socket through the mount.
+        # The image's user reaches the socket through a mount.
         chmod 711 "$scratch"
         serve_image "$image" "$config" "$scratch"
     ) || fail "the image does not serve"
     say "the image serves as the user deed on a read-only root: $(du -h "$archive" | cut -f1) as a file"
 }
 
-# Runs the command in the image's configuration on its root: serve_image ROOT CONFIG SOCKETS
+# Runs the command from the image's configuration on the unpacked image: serve_image ROOT CONFIG SOCKETS
 serve_image() {
     local folder=$1 port user
     user=$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["config"]["User"])' "$2")

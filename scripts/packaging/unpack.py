@@ -1,6 +1,6 @@
 """Unpacks an OCI archive of one layer and prints its configuration: unpack.py ARCHIVE FOLDER
 
-Every blob is compared with its digest and size on the way there, as a runtime does.
+Like a container runtime, compares every blob with its digest and size.
 """
 
 import gzip

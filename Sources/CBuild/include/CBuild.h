@@ -1,7 +1,7 @@
 #pragma once
 
-/// The release, as in 0.1.0; 0.1.0-dev where no release was built.
+/// The release, such as 0.1.0; 0.1.0-dev if this build is not a release.
 const char *deed_build_version(void);
-/// The commit that was built, and its day; empty where no release was built.
+/// The commit and its date; empty if this build is not a release.
 const char *deed_build_commit(void);
 const char *deed_build_date(void);

@@ -1,7 +1,8 @@
 internal import COpenSSL
 
-/// The 32-byte scrypt hash of a password; `nil` if there is not enough memory. A cost of 15 takes about a
-/// tenth of a second and 32 MiB, which makes guessing expensive. Raising the cost by one doubles both.
+/// Returns the 32-byte scrypt hash of a password, or `nil` if there is not enough memory. A cost of
+/// 15 takes about a tenth of a second and 32 MiB, which makes guessing expensive. Raising the cost
+/// by one doubles both.
 package func stretched(_ password: [UInt8], salt: [UInt8], cost: Int) -> [UInt8]? {
     guard (1...24).contains(cost) else { return nil }
     let (size, block, lanes): (UInt64, UInt64, UInt64) = (1 << UInt64(cost), 8, 1)

@@ -19,7 +19,7 @@ extension EvidenceKind {
 }
 
 extension EvidenceKind {
-    /// The kind that `bytes` appear to be; `nil` if they look like no kind. A match proves nothing.
+    /// Returns the kind that `bytes` appear to be, or `nil` if they look like no kind. A match proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }

@@ -13,7 +13,7 @@ extension ProductKind {
         }
     }
 
-    /// The number from a receipt. In a receipt, zero can also mean "unknown", so it is not treated as a reason.
+    /// Reads the number from a receipt. Zero can also mean "unknown" there, so it gives `nil`.
     init?(receiptCode: Int64) {
         switch receiptCode {
         case 1: self = .consumable

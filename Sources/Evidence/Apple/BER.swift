@@ -40,7 +40,7 @@ enum BERTag {
     static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
     static let constructed: UInt8 = 0x20
-    /// The constructed form of `[n]`.
+    /// Returns the constructed form of `[n]`.
     static func context(_ number: UInt8) -> UInt8 { 0xA0 | number }
 }
 
@@ -145,7 +145,7 @@ struct BERReader {
         return Header(tag: tag, contentStart: contentStart, length: length)
     }
 
-    /// The position of the two zeros that end the content of indefinite length that starts at `start`.
+    /// Returns the position of the two zeros that end the content of indefinite length that starts at `start`.
     private func endMark(from start: Int) throws(BERFault) -> Int {
         var open = 1
         var position = start
@@ -168,7 +168,7 @@ struct BERReader {
 }
 
 extension BERReader {
-    /// The content of a string with that tag, encoded in one piece or in several.
+    /// Returns the content of a string with that tag, encoded in one piece or in several.
     mutating func string(_ tag: UInt8) throws(BERFault) -> ByteRange {
         try string(next(), tag)
     }
@@ -197,7 +197,7 @@ extension BERReader {
         }
     }
 
-    /// An integer that fits in 64 bits.
+    /// Returns an integer that fits in 64 bits.
     mutating func integer() throws(BERFault) -> Int64 {
         let content = try next(BERTag.integer).content
         guard (1...8).contains(content.count) else { throw .malformed }

@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// The three decoded parts of a signed statement; `nil` for any other text. The base64 decoding
-    /// is strict, so encoding the parts again gives the same text.
+    /// Returns the three decoded parts of a signed statement, or `nil` for any other text. The
+    /// base64 decoding is strict, so encoding the parts again gives the same text.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -78,7 +78,7 @@ final class EvidencePacker: Sendable {
         return header
     }
 
-    /// A payload, which may contain further statements as strings.
+    /// Returns a payload, which may contain further statements as strings.
     private func payload(_ decoded: [UInt8]) -> [Piece] {
         replacing(decoded) { statement($0, mayHoldOthers: false) }
     }
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// The bytes, with each long quoted string replaced by what `replace` returns for it, if anything.
+    /// Returns the bytes. Replaces each long quoted string for which `replace` returns something.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

@@ -39,7 +39,7 @@ struct Members {
         try value(name) { $0.integer }
     }
 
-    /// An enumeration's value in either form. A store may add values that this release does not know.
+    /// Returns an enumeration's value in either form. A store may add values that this release does not know.
     func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try value(name) { json in
             json.integer.map(StoreWord.number) ?? json.string?.writable.map(StoreWord.text)
@@ -50,8 +50,8 @@ struct Members {
         try value(name) { $0.bool }
     }
 
-    /// A time in milliseconds since 1970. Xcode writes some times with a fraction, which is dropped, and writes the
-    /// distant past for a missing date.
+    /// Returns a time in milliseconds since 1970. Xcode writes some times with a fraction, which is
+    /// dropped, and writes the distant past for a missing date.
     func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         guard let milliseconds = try milliseconds(name) else { return nil }
         if isOfXcode, milliseconds == Members.noDateOfXcode { return nil }
@@ -84,13 +84,13 @@ struct Members {
         try value(name) { $0.string.flatMap { try? Identifier<Kind>($0) } }
     }
 
-    /// A store's name for a transaction or an account. Deed derives longer ids from such names, for example the id of
-    /// an unclaimed purchase, and these must also be valid.
+    /// Returns a store's name for a transaction or an account. Deed derives longer ids from such
+    /// names, for example the id of an unclaimed purchase, and these must also be valid.
     func storeName<Kind>(_ name: String) throws(EvidenceRefusal) -> Identifier<Kind>? {
         try identifier(name).map { id throws(EvidenceRefusal) in try id.short(in: name) }
     }
 
-    /// The first of several members that exists.
+    /// Returns the value of the first of these members that exists.
     func first<Value>(
         _ names: String..., read: (String) throws(EvidenceRefusal) -> Value?
     ) throws(EvidenceRefusal) -> Value? {
@@ -110,7 +110,7 @@ extension Identifier {
     /// The maximum length of a store's name. Actual names have twenty digits.
     private static var storeLimit: Int { 128 }
 
-    /// The name. Throws unless it is short enough for the longer ids derived from it.
+    /// Returns the name. Throws unless it is short enough for the longer ids derived from it.
     func short(in member: String) throws(EvidenceRefusal) -> Self {
         if text.utf8.count > Self.storeLimit { throw .invalidMember(member) }
         return self
@@ -124,7 +124,7 @@ extension String {
 }
 
 extension Instant {
-    /// The instant, if it is in the range that all readers of the record can represent, including SQL.
+    /// Returns the instant, if it is in the range that all readers of the record can represent, including SQL.
     func stated(by member: String) throws(EvidenceRefusal) -> Instant {
         guard Instant.statable.contains(self) else { throw .instantOutOfRange(member) }
         return self

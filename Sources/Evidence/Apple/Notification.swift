@@ -67,10 +67,10 @@ struct Notification {
         return (token, id.hasPrefix("SANDBOX") ? "Sandbox" : "Production")
     }
 
-    /// The complete statement. `read` reads or verifies each inner statement first.
+    /// Returns the complete statement. `read` reads or verifies each inner statement first.
     ///
-    /// Some genuine notifications have no date. They are at least as recent as the newest statement inside them, so
-    /// that statement's date is used.
+    /// Some genuine notifications have no date. They are at least as recent as the newest statement
+    /// inside them, so that statement's date is used.
     func statement<Trust>(
         reading read: (EvidenceKind, String) throws(EvidenceRefusal) -> StoreStatement<Trust>
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -124,7 +124,7 @@ struct Notification {
         }
     }
 
-    /// The notification's statement, proven or not.
+    /// Returns the notification's statement, proven or not.
     static func read(_ bytes: [UInt8]) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
         let notification = try Notification(SignedJSON(signedPart(of: bytes)).members())
         return try notification.statement {

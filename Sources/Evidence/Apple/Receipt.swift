@@ -83,7 +83,7 @@ private struct Attributes {
         }
     }
 
-    /// An attribute's text; `nil` if the text is empty.
+    /// Returns an attribute's text, or `nil` if the text is empty.
     func text(_ number: Int64) throws(EvidenceRefusal) -> String? {
         let content = try value(number) { (reader) throws(BERFault) -> ByteRange in
             let isIA5 = reader.nextTag.map { $0 & ~BERTag.constructed } == BERTag.ia5Text
@@ -175,7 +175,7 @@ struct Receipt {
         return contents
     }
 
-    /// Whether the receipt was issued to the given device.
+    /// Returns whether the receipt was issued to the given device.
     func isFor(_ device: DeviceID) -> Bool {
         let hashed = device.bytes + opaque.array + encodedBundleID.array
         return isEqualInConstantTime(DigestAlgorithm.sha1.digest(hashed), deviceHash.array)

@@ -32,7 +32,7 @@ struct ReceiptFrame {
         }
     }
 
-    /// The receipt in binary form, given in base64 or in binary form.
+    /// Returns the receipt in binary form, given in base64 or in binary form.
     static func binary(of bytes: [UInt8]) throws(EvidenceRefusal) -> [UInt8] {
         if bytes.first == BERTag.sequence { return bytes }
         if isTransactionReceipt(bytes) { throw .transactionReceipt }
@@ -43,7 +43,7 @@ struct ReceiptFrame {
         return binary
     }
 
-    /// Whether the bytes are a property list as issued by iOS 6 for a single purchase.
+    /// Returns whether the bytes are a property list as issued by iOS 6 for a single purchase.
     static func isTransactionReceipt(_ bytes: [UInt8]) -> Bool {
         guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") else { return false }
         return String(decoding: bytes.prefix(1 << 16), as: UTF8.self).contains("\"purchase-info\"")
@@ -136,7 +136,7 @@ struct ReceiptFrame {
             attributes: attributes.map { ByteRange(binary, $0.content) }, signature: value)
     }
 
-    /// The digest that is part of an algorithm; `nil` if the algorithm has none, like plain RSA.
+    /// Returns the digest that is part of an algorithm, or `nil` if the algorithm has none, like plain RSA.
     private static func algorithm(
         _ reader: inout BERReader, _ binary: [UInt8],
         _ known: [([UInt8], DigestAlgorithm?)]
@@ -169,7 +169,7 @@ private enum OID {
 }
 
 extension ReceiptFrame {
-    /// A digest of everything that determines the signer's certificate chain.
+    /// Returns a digest of everything that determines the signer's certificate chain.
     func chainKey() -> Digest32 {
         var hash = SHA256()
         signer.issuer.read { hash.update($0) }
@@ -199,8 +199,8 @@ extension ReceiptFrame {
         return (leaf, others)
     }
 
-    /// The digest that the signer must have signed: either that of the content, or that of the attributes, which
-    /// contain the content's digest.
+    /// Returns the digest that the signer must have signed: either that of the content, or that of
+    /// the attributes, which contain the content's digest.
     fileprivate func signedDigest() throws(EvidenceRefusal) -> [UInt8] {
         let digest = content.read { signer.digest.digest($0) }
         guard let attributes = signer.attributes else { return digest }

@@ -24,13 +24,14 @@ struct SignedJSON {
         signature = second + 1..<bytes.count
     }
 
-    /// The payload's members, proven or not.
+    /// Returns the payload's members, proven or not.
     func members() throws(EvidenceRefusal) -> Members {
         try Members(decode(payload))
     }
 
-    /// The certificates in the header: the signer's and its issuer's. The third certificate is the sender's
-    /// root, which Deed does not read. Evidence that Xcode signs locally has a single, self-signed certificate.
+    /// Returns the certificates in the header: the signer's and its issuer's. The third certificate
+    /// is the sender's root, which Deed does not read. Evidence that Xcode signs locally has a
+    /// single, self-signed certificate.
     func certificates() throws(EvidenceRefusal) -> [Certificate] {
         if header.count > SignedJSON.headerLimit {
             throw .tooLarge(limit: SignedJSON.headerLimit)
@@ -76,7 +77,7 @@ struct SignedJSON {
         ByteRange(bytes, header).read { SHA256.digest($0).bytes }
     }
 
-    /// The header and the dot after it, which are the same in all statements by one signer.
+    /// Returns the header and the dot after it, which are the same in all statements by one signer.
     fileprivate func prefix() -> DigestPrefix {
         DigestPrefix(Array(bytes[...header.upperBound]))
     }
@@ -119,8 +120,8 @@ extension Verifier {
         return (signed, chain)
     }
 
-    /// The verified chain in the header. Headers with a refused chain are remembered, because checking a chain is
-    /// expensive and a forger may send the same header repeatedly.
+    /// Returns the verified chain in the header. Headers with a refused chain are remembered,
+    /// because checking a chain is expensive and a forger may send the same header repeatedly.
     private func followed(_ signed: SignedJSON) throws(EvidenceRefusal) -> VerifiedChain {
         let header = signed.headerDigest
         if let refusal = refusedHeaders.refusal(of: header) { throw refusal }
@@ -136,7 +137,7 @@ extension Verifier {
         }
     }
 
-    /// What is known about a statement's signer before the statement is read.
+    /// Returns what is known about a statement's signer before the statement is read.
     package func standing(ofSigner bytes: [UInt8]) -> SignerStanding {
         if signedCache.entry(where: { $0.begins(bytes.span) }) != nil { return .believed }
         guard let signed = try? SignedJSON(bytes) else { return .missing }

@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 extension SignedJSON {
-    /// The statement in the payload, read as evidence of the given kind.
+    /// Returns the statement in the payload, read as evidence of the given kind.
     func statement(
         as kind: EvidenceKind, rank: Rank, companion: AppID?
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {

@@ -9,7 +9,7 @@ struct TransactionReceipt {
     let app: AppID
     let environment: Environment
 
-    /// The property list itself, if the bytes contain one in plain text or in base64.
+    /// Returns the property list itself, if the bytes contain one in plain text or in base64.
     static func list(in bytes: [UInt8]) -> [UInt8]? {
         if ReceiptFrame.isTransactionReceipt(bytes) { return bytes }
         // Avoids decoding an app receipt, in binary or base64, only to find that it is not a list.
@@ -37,7 +37,7 @@ struct TransactionReceipt {
         self.environment = environment
     }
 
-    /// The quoted strings as pairs of names and values.
+    /// Returns the quoted strings as pairs of names and values.
     private static func members(of list: [UInt8]) -> [String: String] {
         let texts = list.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
             .enumerated().filter { $0.offset % 2 == 1 }

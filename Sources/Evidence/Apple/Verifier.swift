@@ -26,7 +26,7 @@ package final class Verifier: StoreEvidence {
         signedChains = ChainVerifier(anchors: anchors, rules: AppleRoots.signedRules)
     }
 
-    /// The statement in evidence of the given kind. Throws unless the evidence is proven and meets the terms.
+    /// Returns the statement in evidence of the given kind. Throws unless the evidence is proven and meets the terms.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {
@@ -44,7 +44,7 @@ package final class Verifier: StoreEvidence {
         packer.pack(bytes, as: kind)
     }
 
-    /// The statement in the bytes, proven or not, for people who investigate a refusal.
+    /// Returns the statement in the bytes, proven or not, for people who investigate a refusal.
     package static func read(
         _ bytes: [UInt8], as kind: EvidenceKind, rank: Rank = .clientTransaction,
         companion: AppID? = nil
@@ -63,8 +63,8 @@ package final class Verifier: StoreEvidence {
         }
     }
 
-    /// The app and the environment that the bytes name, proven or not. For a notification, only the
-    /// outer statement is read.
+    /// Returns the app and the environment that the bytes name, proven or not. For a notification,
+    /// only the outer statement is read.
     package static func heading(
         of bytes: [UInt8], as kind: EvidenceKind
     ) throws(EvidenceRefusal) -> (app: AppID?, environment: Environment) {

@@ -2,7 +2,7 @@ package import Core
 internal import JSON
 
 extension FetchedAnswer {
-    /// The status in the reply, and what to do about it.
+    /// Returns the status in the reply, and what to do about it.
     package func status() throws(RefusedEvidence) -> (number: Int64, verdict: ReplyVerdict) {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             if body.count > RawEvidence.byteLimit { throw .tooLarge(limit: RawEvidence.byteLimit) }
@@ -39,7 +39,7 @@ struct VerifyReceiptReply {
         }
     }
 
-    /// The latest receipt in its signed form, which proves itself.
+    /// Returns the latest receipt in its signed form, which proves itself.
     func latestReceipt() throws(EvidenceRefusal) -> [UInt8]? {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
@@ -74,7 +74,8 @@ struct VerifyReceiptReply {
         return StoreStatement(heading, signedAt: signedAt, contents: contents)
     }
 
-    /// All transactions, without duplicates. Those in `latest_receipt_info` come first because they have more members.
+    /// Returns all transactions, without duplicates. Those in `latest_receipt_info` come first
+    /// because they have more members.
     private func transactions(
         _ receipt: Members, _ origin: ReplyOrigin
     ) throws(EvidenceRefusal) -> [TransactionFact] {

@@ -113,6 +113,7 @@ extension PlayMembers {
         return id
     }
 
-    /// The text of a member, without the usual checks. It may contain anything, because it is parsed separately.
+    /// Returns the text of a member, without the usual checks. It may contain anything, because it
+    /// is parsed separately.
     func verbatim(_ member: String) -> String? { object[member]?.string }
 }

@@ -2,7 +2,7 @@ internal import Core
 internal import JSON
 
 extension PlayAnswer {
-    /// The contents that the answer states, and whether the purchase is a test purchase.
+    /// Returns the contents that the answer states, and whether the purchase is a test purchase.
     func contents() throws(EvidenceRefusal) -> (contents: Contents, isTest: Bool) {
         switch kind {
         case .playSubscription:
@@ -47,7 +47,7 @@ extension PlayAnswer {
         return contents
     }
 
-    /// The fact about the first item in the answer, with the reading of the whole answer.
+    /// Returns the fact about the first item in the answer, with the reading of the whole answer.
     private func fact(
         _ reading: Reading, _ isTest: Bool, _ kind: ProductKind?
     ) -> TransactionFact {
@@ -79,7 +79,7 @@ extension Reading {
 }
 
 extension PlaySubscriptionStatement {
-    /// The reading; `nil` until the purchase has been paid for.
+    /// Returns the reading, or `nil` until the purchase has been paid for.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         guard let state = readState else { return nil }
         var items: [Reading.Item] = []
@@ -170,7 +170,7 @@ extension PlayItemStatement {
         }
     }
 
-    /// The offer in a phase; `nil` for the base price.
+    /// Returns the offer in a phase, or `nil` for the base price.
     private func terms(of phase: Phase) -> Offer? {
         var terms: Offer
         switch phase {
@@ -227,7 +227,7 @@ extension PriceConsent {
 }
 
 extension PlayPurchaseStatement {
-    /// The reading; `nil` until the purchase has been paid for, which may never happen.
+    /// Returns the reading, or `nil` until the purchase has been paid for, which may never happen.
     fileprivate func reading(of answer: PlayAnswer) throws(EvidenceRefusal) -> Reading? {
         let state: Reading.State
         switch self.state {
@@ -273,7 +273,8 @@ extension PlayMoney {
 }
 
 extension String {
-    /// The order's id. It must be short, because the ids of purchases with several products also contain the product.
+    /// Returns the order's id. It must be short, because the ids of purchases with several products
+    /// also contain the product.
     fileprivate func order(in member: String) throws(EvidenceRefusal) -> TransactionID {
         if utf8.count > 100 { throw .invalidMember(member) }
         return try name(in: member)

@@ -45,12 +45,12 @@ struct PlayMembers {
         try value(member) { json in json.integer ?? json.string.flatMap { Int64($0) } }
     }
 
-    /// A time in the format of RFC 3339, truncated to milliseconds.
+    /// Returns a time in the format of RFC 3339, truncated to milliseconds.
     func time(_ member: String) throws(EvidenceRefusal) -> Instant? {
         try value(member) { $0.string.flatMap { Instant(text: $0) } }?.stated(by: name(member))
     }
 
-    /// A time in milliseconds since 1970.
+    /// Returns a time in milliseconds since 1970.
     func milliseconds(_ member: String) throws(EvidenceRefusal) -> Instant? {
         try integer(member).map(Instant.init)?.stated(by: name(member))
     }
@@ -79,7 +79,7 @@ struct PlayMembers {
         return list
     }
 
-    /// A price; `nil` if the member is missing.
+    /// Returns a price, or `nil` if the member is missing.
     func money(_ member: String) throws(EvidenceRefusal) -> PlayMoney? {
         guard let money = try members(member) else { return nil }
         return PlayMoney(

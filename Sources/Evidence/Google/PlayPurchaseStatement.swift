@@ -121,7 +121,7 @@ extension PlayPurchaseStatement.Item {
 }
 
 extension PlayMembers {
-    /// The quantity. The default is one.
+    /// Returns the quantity. The default is one.
     fileprivate func quantity() throws(EvidenceRefusal) -> Int64 {
         let quantity = try integer("quantity") ?? 1
         guard quantity > 0 else { throw .invalidMember("quantity") }

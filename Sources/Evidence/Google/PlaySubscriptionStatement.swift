@@ -93,7 +93,7 @@ extension PlaySubscriptionStatement.State {
 }
 
 extension PlaySubscriptionStatement.Cancellation {
-    /// Why the subscription ended; `nil` also if this release does not know the reason.
+    /// Reads why the subscription ended. Fails also if this release does not know the reason.
     fileprivate init?(_ members: PlayMembers?) throws(EvidenceRefusal) {
         guard let members else { return nil }
         if let user = try members.members("userInitiatedCancellation") {

@@ -23,12 +23,12 @@ package struct PackedEvidence: Hashable, Sendable {
         certificates = writer.certificates
     }
 
-    /// The original evidence, byte for byte; `nil` if the content or one of the certificates is damaged.
+    /// Returns the original evidence, byte for byte, or `nil` if the content or one of the certificates is damaged.
     package func unpacked() -> [UInt8]? {
         PackedEvidence.unpack(content, certificates.map(\.der))
     }
 
-    /// The original evidence, restored from packed content and certificates in DER.
+    /// Returns the original evidence, restored from packed content and certificates in DER.
     static func unpack(_ content: [UInt8], _ certificates: [[UInt8]]) -> [UInt8]? {
         var bytes: [UInt8] = []
         let reader = PieceReader(content: content, certificates: certificates)

@@ -16,7 +16,8 @@ package final class Prover: Sendable {
         measures = ProofMeasures(metrics, type(of: store).kinds)
     }
 
-    /// The evidence's statement. Throws unless the evidence provably comes from a store and is for one of the apps.
+    /// Returns the evidence's statement. Throws unless the evidence provably comes from a store and
+    /// is for one of the apps.
     package func prove(
         _ raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -40,7 +41,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The statement in the store's answer.
+    /// Returns the statement in the store's answer.
     package func prove(
         _ answer: FetchedAnswer, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -57,7 +58,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The statement in evidence that the store confirmed when Deed asked.
+    /// Returns the statement in evidence that the store confirmed when Deed asked.
     package func read(
         vouchedFor raw: RawEvidence, for apps: [TrustedApp], now: Instant
     ) throws(RefusedEvidence) -> ProvenEvidence {
@@ -68,7 +69,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// The evidence without its transport wrapping, so that no later step has to unwrap and hash it again.
+    /// Returns the evidence without its transport wrapping, so that no later step has to unwrap and hash it again.
     package func bare(_ raw: RawEvidence) throws(RefusedEvidence) -> RawEvidence {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -79,7 +80,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What the evidence says about itself, proven or not.
+    /// Returns what the evidence says about itself, proven or not.
     package func heading(of raw: RawEvidence) throws(RefusedEvidence) -> EvidenceHeading {
         try rethrowing(as: RefusedEvidence.init) { () throws(EvidenceRefusal) in
             let bare = try unwrapped(raw)
@@ -91,7 +92,7 @@ package final class Prover: Sendable {
         }
     }
 
-    /// What is known about the signer of unwrapped evidence before it is proven.
+    /// Returns what is known about the signer of unwrapped evidence before it is proven.
     package func standing(ofSigner raw: RawEvidence) -> SignerStanding {
         store.standing(ofSigner: raw.bytes)
     }

@@ -7,14 +7,15 @@ import Threading
 struct Addresses {
     /// How many milliseconds the other servers have to answer after one has said that it accepts writes.
     private static let grace: Int64 = 300
-    /// How many milliseconds the other servers have after one has said that it is a standby. A standby may be
-    /// promoted while another server is silent. The same limit applies without an earlier server to compare with.
+    /// How many milliseconds the other servers have to answer after one has said that it is a
+    /// standby, because another standby may be promoted meanwhile. The same limit applies if there
+    /// is no earlier server to compare with.
     private static let patience: Int64 = 1000
 
     private let settings: ConnectionSettings
     private let hosts: [[(name: String, value: String)]]
 
-    /// `nil` if the URL has only one address, or if it specifies the kind of server.
+    /// Returns `nil` if the URL has only one address, or if it specifies the kind of server.
     init?(_ settings: ConnectionSettings) {
         guard !settings.isAnyServerTaken, let given = Addresses.given(settings),
             given["target_session_attrs"].map({ ["read-write", "primary"].contains($0) }) ?? true
@@ -36,8 +37,7 @@ struct Addresses {
         self.settings = settings
     }
 
-    /// The parameters in the URL. If the URL names no host, the parameters from the environment and
-    /// from a service file.
+    /// Returns the parameters in the URL, or those from the environment and a service file if the URL names no host.
     private static func given(_ settings: ConnectionSettings) -> [String: String]? {
         guard let options = PQconninfoParse(settings.url, nil) else { return nil }
         let parameters = taken(options)
@@ -219,7 +219,7 @@ private final class Candidate {
             String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: " "))
     }
 
-    /// Hands over the connection, which the caller must close.
+    /// Returns the connection, which the caller must close.
     func take() -> OpaquePointer? {
         defer { pointer = nil }
         return pointer

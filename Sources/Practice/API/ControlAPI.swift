@@ -81,7 +81,7 @@ struct ControlAPI: Sendable {
         return .object(object)
     }
 
-    /// What a customer's app submits when the customer restores purchases.
+    /// Returns what a customer's app submits when the customer restores purchases.
     private func handOver(_ call: Call) throws(PracticeError) -> JSON {
         guard let customer = call.one("customer") else {
             throw .invalid("handover needs a customer")
@@ -117,7 +117,7 @@ struct ControlAPI: Sendable {
 }
 
 extension PracticeWorld {
-    /// The store's state, for people.
+    /// Returns the store's state, for people.
     func summary(of customer: String?) -> JSON {
         let wanted = customer.map { [$0] } ?? customers
         var object = JSONObject()

@@ -9,7 +9,7 @@ struct PlayAPI: Sendable {
     let tokens: PlayTokens
     private let quotas = Monitor(PlayQuotas())
 
-    /// `nil` if the store has no service account.
+    /// Returns `nil` if the store has no service account.
     init?(_ store: PracticeStore, now: @escaping @Sendable () -> Instant) {
         guard let account = store.account else { return nil }
         self.store = store
@@ -137,7 +137,7 @@ func asPlay<Result>(
 }
 
 extension PracticeWorld {
-    /// The subscription with that token, unless it expired too long ago to be read.
+    /// Returns the subscription with that token, unless it expired too long ago to be read.
     func readableSubscription(_ token: String) throws(PlayError) -> PlaySubscription {
         guard let one = play.subscriptions[token] else { throw .unknownToken }
         if let ended = one.ended, now >= pace.end(ofDays: 60, after: ended) { throw .expiredToken }
@@ -197,7 +197,7 @@ struct PlayRoute: Sendable {
         return nil
     }
 
-    /// The variable parts of a text that matches the pattern; `nil` if the text does not match.
+    /// Returns the variable parts of a text that matches the pattern, or `nil` if the text does not match.
     private static func match(_ pattern: String, _ text: String) -> [String]? {
         guard pattern.hasPrefix("*") else { return pattern == text ? [] : nil }
         let verb = String(pattern.dropFirst())

@@ -177,7 +177,7 @@ extension PlayAPI {
 }
 
 extension Call {
-    /// The body as JSON. An empty body is allowed.
+    /// Returns the body as JSON. An empty body is allowed.
     fileprivate func playBody() throws(PlayError) -> JSON {
         if body.isEmpty { return [:] }
         guard let json = try? JSON.read(body), json.object != nil else {

@@ -29,7 +29,7 @@ struct PlayTokens: Sendable {
         self.now = now
     }
 
-    /// The answer to `POST /token`.
+    /// Returns the answer to `POST /token`.
     func give(_ call: Call) -> Response {
         let form = Call.form(String(decoding: call.body, as: UTF8.self))
         guard form["grant_type"]?.first == Self.grant else {
@@ -50,7 +50,7 @@ struct PlayTokens: Sendable {
         ])
     }
 
-    /// Whether the header contains a valid token.
+    /// Returns whether the header contains a valid token.
     func allows(_ header: String?) -> Bool {
         guard let header, header.hasPrefix("Bearer ") else { return false }
         let until = given.change(wake: .none) { $0[String(header.dropFirst(7))] }
@@ -62,7 +62,7 @@ struct PlayTokens: Sendable {
             json: ["error": .string(code), "error_description": .string(text)], status: 400)
     }
 
-    /// Why an assertion is refused; `nil` if it is accepted.
+    /// Returns why an assertion is refused, or `nil` if it is accepted.
     private func mistake(in assertion: String, for host: String) -> String? {
         let parts = assertion.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let claims = json(parts[1]),
@@ -87,7 +87,7 @@ struct PlayTokens: Sendable {
         return isTimely(claims) ? nil : "the token has expired, or is valid for longer than an hour"
     }
 
-    /// Whether the claims are valid by the machine's clock or the test clock. A client may use either.
+    /// Returns whether the claims are valid by the machine's clock or the test clock. A client may use either.
     private func isTimely(_ claims: JSON) -> Bool {
         guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer,
             (0...253_402_300_799).contains(issued), (0...253_402_300_799).contains(expires)

@@ -21,7 +21,7 @@ struct ServerAPI: Sendable {
             try store.authority.require(
                 call.authorization, bundleID: app.bundleID, at: [clock, now()])
         } catch {
-            // The real store says no more than this. The header is for people who test.
+            // The real store does not give a reason. The header helps testers.
             return Response(status: 401, headers: [Header("Practice-Reason", error.reason)])
         }
         do throws(APIError) {
@@ -77,7 +77,7 @@ struct Call: Sendable {
         body = request.body
     }
 
-    /// The members of a query string or a form.
+    /// Returns the members of a query string or a form.
     static func form(_ text: String) -> [String: [String]] {
         var form: [String: [String]] = [:]
         for pair in text.split(separator: "&") {
@@ -175,7 +175,7 @@ struct APIError: Error, Sendable {
         let body: JSON = ["errorCode": .integer(code), "errorMessage": .string(message)]
         var response = Response(json: body, status: Int(code / 10_000))
         if let retryAt {
-            // Against this header's usual meaning, its value is an instant in milliseconds.
+            // Unlike in HTTP, this header's value is an instant in milliseconds.
             response.headers.append(Header("Retry-After", String(retryAt.milliseconds)))
         }
         return response

@@ -138,7 +138,7 @@ extension ServerAPI {
         return position
     }
 
-    /// The customer who owns the given transaction, original transaction or installation.
+    /// Returns the customer who owns the given transaction, original transaction or installation.
     func customer(_ id: String) throws(APIError) -> String {
         let id = try number(id)
         let found = store.read { world in

@@ -36,7 +36,7 @@ extension ServerAPI {
         "UNDELIVERED_SERVER_OUTAGE", "UNDELIVERED_OTHER",
     ]
 
-    /// The code for the first mistake in a consumption report.
+    /// Returns the code for the first mistake in a consumption report.
     private static func mistake(in json: JSON, about kind: ProductKind?) -> Int64? {
         if json["customerConsented"] != true { return 4_000_035 }
         if json["sampleContentProvided"]?.bool == nil { return 4_000_041 }
@@ -59,7 +59,7 @@ extension ServerAPI {
         return nil
     }
 
-    /// The storefronts of a mass extension; `nil` means all.
+    /// Returns the storefronts of a mass extension, or `nil` for all storefronts.
     private func countries(in json: JSON) throws(APIError) -> [String]? {
         guard let list = json["storefrontCountryCodes"], !list.isNull else { return nil }
         guard let codes = list.array, !codes.isEmpty else { throw APIError(4_000_027) }
@@ -140,7 +140,7 @@ extension ServerAPI {
         return Response(json: item(of: posting))
     }
 
-    /// A notification's entry in the history.
+    /// Returns a notification's entry in the history.
     private func item(of posting: Posting) -> JSON {
         let signed = store.read { world in
             store.authority.sign(world.payload(of: posting) { store.authority.sign($0) })
@@ -193,7 +193,7 @@ private struct PostingFilter {
     var customer: String?
     private let onlyFailures: Bool
 
-    /// How far back the notification history goes. Apple's documentation says 180 days in
+    /// Returns how far back the notification history goes. Apple's documentation says 180 days in
     /// production. Developers report that a start date 169 days and 23 hours ago was refused.
     private static func reach(_ retries: Shop.Retries) -> Int64 {
         let hour: Int64 = 3_600_000
@@ -222,12 +222,12 @@ private struct PostingFilter {
         return ([String(start), String(end)] + words).joined(separator: "|")
     }
 
-    /// The token for the page that starts at the given index.
+    /// Returns the token for the page that starts at the given index.
     func token(at place: Int) -> String {
         String(decoding: Base64.url.encode(Array("\(place)|\(text)".utf8)), as: UTF8.self)
     }
 
-    /// The index in a token that was issued for exactly this filter.
+    /// Returns the index in a token that was issued for exactly this filter.
     func place(in token: String) -> Int? {
         guard let bytes = Base64.url.decode(Array(token.utf8)) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(

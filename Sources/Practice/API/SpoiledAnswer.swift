@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 extension ServerAPI {
-    /// The answer with a wrong signature on one of its statements. `which` selects the statement.
+    /// Returns the answer with a wrong signature on one of its statements. `which` selects the statement.
     func spoil(_ answer: Response, _ which: UInt64) -> Response {
         guard let body = try? JSON.read(answer.body) else { return answer }
         let count = body.statementCount

@@ -51,7 +51,8 @@ extension PracticeWorld {
         tellPlay(.expired, old)
     }
 
-    /// The deadline for acknowledging the purchase. For a prepaid plan shorter than a week, it is half of the plan's length.
+    /// Returns the deadline for acknowledging the purchase. For a prepaid plan shorter than a week,
+    /// it is half of the plan's length.
     private func acknowledgeLimit(of subscription: PlaySubscription) -> Instant {
         let usual = pace.end(ofDays: 3, after: now)
         guard let item = subscription.items.first, item.kind == .prepaid,
@@ -132,7 +133,7 @@ extension PracticeWorld {
         return charged
     }
 
-    /// The item in its next period.
+    /// Returns the item in its next period.
     func next(of item: PlayItem, from start: Instant, order: String) -> PlayItem {
         var item = item
         item.paid += 1
@@ -157,7 +158,8 @@ extension PracticeWorld {
         return item
     }
 
-    /// The payments left after the item's current one; `nil` if a commitment is over and no other one follows.
+    /// Returns the payments left after the item's current one, or `nil` if a commitment is over and
+    /// no other one follows.
     private func paymentsLeft(after item: PlayItem, _ plan: PlayShop.BasePlan?) -> Int? {
         guard item.hasCommitted else { return plan?.payments.map { $0 - 1 } }
         guard let left = item.paymentsLeft else { return nil }
@@ -181,7 +183,7 @@ extension PracticeWorld {
         play.orders[name] = order
     }
 
-    /// The amount that the customer pays for the item's current period.
+    /// Returns the amount that the customer pays for the item's current period.
     private func charge(for item: PlayItem) -> Int64 {
         guard item.isProrated, let ends = item.expires, let plan = shop.google?.plan(item.choice)
         else { return item.phase?.price ?? item.price }

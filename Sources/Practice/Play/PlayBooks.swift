@@ -208,7 +208,7 @@ package struct PlayGood: Codable, Sendable {
         }
     }
 
-    /// Whether the customer owns the product. The store then does not sell it again.
+    /// Returns whether the customer owns the product. The store then does not sell it again.
     func isOwned(at now: Instant) -> Bool {
         switch phase {
         case .pending: true

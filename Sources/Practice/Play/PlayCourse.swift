@@ -26,7 +26,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The new state of the purchase, for the list of events.
+    /// Returns the new state of the purchase, for the list of events.
     func playOutcome(of token: String) -> Outcome {
         if let good = play.goods[token] {
             return Outcome(
@@ -71,8 +71,8 @@ extension PracticeWorld {
         }
     }
 
-    /// Whether the item does not renew because the customer did not agree to a higher price or the plan is no longer
-    /// sold.
+    /// Returns whether the item does not renew because the customer did not agree to a higher price
+    /// or the plan is no longer sold.
     private func isRefused(_ item: PlayItem) -> Bool {
         let isUnconsented = item.change.map { !$0.isConsented && !$0.isApplied } ?? false
         return isUnconsented || shop.google?.plan(item.choice) == nil
@@ -175,7 +175,7 @@ extension PracticeWorld {
         if holdLength(of: one) == nil { endUnpaid(one) } else { putOnHold(one) }
     }
 
-    /// How long the hold lasts; `nil` if the plan has none.
+    /// Returns how long the hold lasts, or `nil` if the plan has none.
     func holdLength(of one: PlaySubscription) -> Wait? {
         let waits = one.items.map { shop.google?.plan($0.choice)?.hold ?? Wait(days: 30) }
         let shortest = waits.min { $0.milliseconds < $1.milliseconds }

@@ -42,8 +42,8 @@ extension PracticeWorld {
         return entry.with("product", product.map(JSON.string))
     }
 
-    /// What an app on a new phone gives its back end: subscriptions that are not over, and products
-    /// that are not consumed.
+    /// Returns what an app on a new phone gives its back end: subscriptions that are not over, and
+    /// products that are not consumed.
     func playTokens(of customer: String) -> [JSON] {
         let package = shop.google?.packageName ?? ""
         let subscriptions = playSubscriptions(of: customer).filter { !$0.isOver }.map {

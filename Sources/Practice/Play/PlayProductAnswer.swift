@@ -3,7 +3,7 @@ internal import JSON
 
 /// Google Play's answers about one-time products, orders and voided purchases.
 extension PracticeWorld {
-    /// The answer from the older API, which uses numbers for states.
+    /// Returns the answer from the older API, which uses numbers for states.
     func playAnswer(v1 good: PlayGood) -> JSON {
         let state: Int64 =
             switch good.phase {
@@ -28,7 +28,7 @@ extension PracticeWorld {
             .with("refundableQuantity", good.quantity > 1 ? .integer(left) : nil)
     }
 
-    /// The answer from the newer API, which has items.
+    /// Returns the answer from the newer API, which has items.
     func playAnswer(v2 good: PlayGood) -> JSON {
         let state =
             switch good.phase {

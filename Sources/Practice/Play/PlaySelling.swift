@@ -38,7 +38,7 @@ extension PracticeWorld {
         throw .refused("\(customer) owns \(product) already; see: \(hint)")
     }
 
-    /// The offer with that name, if the customer is eligible for it.
+    /// Returns the offer with that name, if the customer is eligible for it.
     func playOffer(
         _ id: String?, of choice: PlayChoice, in shop: PlayShop, for customer: String
     ) throws(PracticeError) -> PlayShop.Offer? {

@@ -58,7 +58,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
             case forNew = "for_new"
         }
 
-        /// The phase of the payment with that number, counted from zero; `nil` after the last phase.
+        /// Returns the phase of the payment with that number, counted from zero, or `nil` after the last phase.
         func phase(ofPayment number: Int) -> Phase? {
             var left = number
             for phase in phases {

@@ -37,8 +37,8 @@ extension PracticeWorld {
         return google
     }
 
-    /// The subscription and base plan with that name. A name without a base plan stands for the
-    /// subscription's first one.
+    /// Returns the subscription and base plan with that name. A name without a base plan stands for
+    /// the subscription's first one.
     func playChoice(_ name: String, in shop: PlayShop) throws(PracticeError) -> PlayChoice {
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         let subscription = shop.subscriptions.first { $0.id == parts.first }
@@ -58,8 +58,8 @@ extension PracticeWorld {
         return PlayChoice(product: subscription.id, plan: plan.id)
     }
 
-    /// The purchase that the step is about: the one with the given token, otherwise the newest with the product,
-    /// otherwise the newest that is not over.
+    /// Returns the purchase that the step is about: the one with the given token, otherwise the
+    /// newest with the product, otherwise the newest that is not over.
     func playSubscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> PlaySubscription {
@@ -90,7 +90,7 @@ extension PracticeWorld {
         play.goods.values.filter { $0.customer == customer }.sorted { $0.number < $1.number }
     }
 
-    /// The one-time purchase that a step is about; `nil` for other steps.
+    /// Returns the one-time purchase that a step is about, or `nil` for other steps.
     func playGood(_ step: Step, of customer: String) -> PlayGood? {
         playGoods(of: customer).last { good in
             step.transaction.map { $0 == good.token } ?? (step.product == good.product)
@@ -128,7 +128,7 @@ extension PracticeWorld {
         changeInPlay(token) {
             $0.acknowledgeBy = nil
             $0.isAcknowledged = true
-            // From now on, the real store does not name the expired token either.
+            // From now on, the store no longer names the expired token. The real store does the same.
             $0.expiredToken = nil
         }
     }
@@ -154,7 +154,7 @@ extension PracticeWorld {
     }
 }
 
-/// The product in a name such as `pro:monthly`.
+/// Returns the product in a name such as `pro:monthly`.
 private func productOnly(_ name: String) -> String {
     String(name.prefix { $0 != ":" })
 }
@@ -165,8 +165,8 @@ extension PracticeWorld {
         return Luck(seed: seed ^ (play.named &* 0x9E37_79B9_7F4A_7C15) ^ 0x706C_6179)
     }
 
-    /// A token that looks like the real store's: letters, a dot, and other characters, some of which must be escaped in
-    /// a path.
+    /// Returns a token that looks like the real store's: letters, a dot, and other characters, some
+    /// of which must be escaped in a path.
     mutating func playToken() -> String {
         var luck = nextPlayLuck()
         let letters = Array("abcdefghijklmnop")

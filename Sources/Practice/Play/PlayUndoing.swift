@@ -75,7 +75,7 @@ extension PracticeWorld {
         tellPlay(.voided, order.token, order: id, isPartial: false)
     }
 
-    /// The newest purchase that continues the one with that token.
+    /// Returns the newest purchase that continues the one with that token.
     private func playHead(of token: String) -> PlaySubscription? {
         var found = play.subscriptions[token]
         while let next = found?.replacedBy { found = play.subscriptions[next] }

@@ -30,12 +30,12 @@ package struct Authority: Sendable {
         issuer = cuts.map { String(Array(hex)[$0]) }.joined(separator: "-")
     }
 
-    /// The payload in signed form.
+    /// Returns the payload in signed form.
     package func sign(_ payload: JSON) -> String {
         SignedJSONPlan(payload, chain: transactions).text
     }
 
-    /// The payload with an invalid signature.
+    /// Returns the payload with an invalid signature.
     package func spoil(_ payload: JSON) -> String {
         let plan = SignedJSONPlan(payload, chain: transactions)
         return plan.text(signature: transactions.leaf.key.signRaw(Array("something else".utf8)))

@@ -4,7 +4,7 @@ internal import Minting
 
 /// Legacy receipts, and the replies of verifyReceipt about them.
 extension PracticeWorld {
-    /// The receipt on a customer's device. It contains all purchases except finished consumables.
+    /// Returns the receipt on a customer's device. It contains all purchases except finished consumables.
     package func receipt(of customer: String, by authority: Authority) -> [UInt8] {
         let bought = sales(of: customer).filter { $0.kind != .consumable || !$0.isFinished }
         let opaque = SHA1Text(customer).bytes
@@ -51,13 +51,13 @@ extension PracticeWorld {
         ]
     }
 
-    /// When the sale was revoked or an upgrade replaced it. Legacy receipts do not distinguish the two.
+    /// Returns when the sale was revoked or an upgrade replaced it. Legacy receipts do not distinguish the two.
     private func cancelled(_ sale: Sale) -> Instant? {
         if let revocation = sale.revocation { return revocation.at }
         return sale.upgraded
     }
 
-    /// The verifyReceipt reply for a genuine receipt of a customer.
+    /// Returns the verifyReceipt reply for a genuine receipt of a customer.
     func verifyReceiptReply(
         of customer: String?, excludesOld: Bool, by authority: Authority
     ) -> JSON {

@@ -54,7 +54,7 @@ package struct ServiceAccount: Sendable {
         return "\(folder.path)/\(Self.file)"
     }
 
-    /// The file's content, in the format in which Google Cloud issues such keys.
+    /// Returns the file's content, in the format in which Google Cloud issues such keys.
     package func json(at address: String) -> JSON {
         [
             "type": "service_account", "project_id": "deed-practice",

@@ -182,12 +182,12 @@ extension PracticeWorld {
         openPeriod(of: original, from: start, isRenewal: true, offer: offer)
     }
 
-    /// The offer for the next period, if there is one.
+    /// Returns the offer for the next period, if there is one.
     func renewalOffer(of subscription: Subscription) -> Article.Offer? {
         subscription.nextOffer ?? (subscription.paymentsLeft > 0 ? subscription.offer : nil)
     }
 
-    /// The price for the next period.
+    /// Returns the price for the next period.
     func renewalPrice(of subscription: Subscription) -> Int64 {
         if let price = price(under: renewalOffer(of: subscription)) { return price }
         if let change = subscription.change { return change.price }
@@ -197,13 +197,13 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// When the run of periods began to which a period starting at `start` belongs. A gap of less
-    /// than sixty days does not end a run.
+    /// Returns when the run of periods began to which a period starting at `start` belongs. A gap
+    /// of less than sixty days does not end a run.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
 
-    /// The win-back offers for a customer whose subscription has ended.
+    /// Returns the win-back offers for a customer whose subscription has ended.
     func winBackOffers(for subscription: Subscription) -> [String] {
         guard subscription.phase == .ended, subscription.sharedFrom == nil else { return [] }
         let offers = shop.article(subscription.product)?.offers ?? []
@@ -258,7 +258,8 @@ extension PracticeWorld {
         return renewing + others + playStandings(of: customer)
     }
 
-    /// The product of the current period. A change that was charged early takes effect only when that period ends.
+    /// Returns the product of the current period. A change that was charged early takes effect only
+    /// when that period ends.
     private func runningProduct(of subscription: Subscription) -> String {
         guard let latest = sale(subscription.latest), now < latest.purchased else {
             return subscription.product

@@ -35,7 +35,7 @@ package struct Pace: Hashable, Sendable, Codable {
         end(of: Wait(days: days), after: start)
     }
 
-    /// A duration, shortened in proportion to a month of thirty days.
+    /// Returns a duration, shortened in proportion to a month of thirty days.
     func milliseconds(_ usual: Int64) -> Int64 {
         guard let month else { return usual }
         return max(1, usual / 1000 * month / (30 * 86_400))

@@ -76,13 +76,13 @@ package struct PracticeWorld: Codable, Sendable {
 }
 
 extension PracticeWorld {
-    /// A number that is unique in this store.
+    /// Returns a number that is unique in this store.
     mutating func nextNumber() -> UInt64 {
         named += 1
         return named
     }
 
-    /// A name with sixteen digits, like real transaction ids. Different stores use different names.
+    /// Returns a name with sixteen digits, like real transaction ids. Different stores use different names.
     mutating func transactionName() -> String {
         String(2_000_000_000_000_000 + seed % 90_000 * 10_000_000_000 + nextNumber())
     }
@@ -102,7 +102,7 @@ extension PracticeWorld {
         return parts.joined(separator: "-")
     }
 
-    /// The order number in the e-mail to the customer.
+    /// Returns the order number in the e-mail to the customer.
     mutating func orderName() -> String {
         let text = String(seed % 1_000_000 * 1_000_000 + nextNumber(), radix: 36).uppercased()
         return "M" + String(repeating: "0", count: max(0, 10 - text.count)) + text
@@ -126,7 +126,7 @@ extension PracticeWorld {
         playCustomers.union(installs.keys).sorted()
     }
 
-    /// Whether the customer has installed the app from the App Store.
+    /// Returns whether the customer has installed the app from the App Store.
     func isInstalled(by customer: String) -> Bool { installs[customer] != nil }
 
     /// Records the customer's first installation of the app. A purchase also counts as an installation.
@@ -154,7 +154,7 @@ extension PracticeWorld {
         }
     }
 
-    /// The customer's subscription in that group.
+    /// Returns the customer's subscription in that group.
     func subscription(of customer: String, in group: String) -> Subscription? {
         subscriptions.values.first { $0.customer == customer && $0.group == group }
     }
@@ -175,7 +175,7 @@ struct Fates: Codable, Sendable {
         connections = Luck(seed: seed ^ 0x636F_6E6E_6563)
     }
 
-    /// The random sequence for the notification with the given number.
+    /// Returns the random sequence for the notification with the given number.
     func ofPosting(_ number: Int) -> Luck {
         var mixed = Luck(seed: seed &+ UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
         return Luck(seed: mixed.next())
@@ -198,7 +198,7 @@ struct Luck: RandomNumberGenerator, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Whether an event with the given rate occurs now.
+    /// Returns whether an event with the given rate occurs now.
     mutating func strikes(_ rate: Double?) -> Bool {
         guard let rate, rate > 0 else { return false }
         return Double(next() >> 11) / Double(1 << 53) < rate

@@ -83,7 +83,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The scenario's unmet expectations, as sentences.
+    /// Returns the scenario's unmet expectations, as sentences.
     package func unmet(_ scenario: Scenario) -> [String] {
         (scenario.expect ?? [:]).sorted { $0.key < $1.key }.flatMap { customer, products in
             var found: [String: String] = [:]

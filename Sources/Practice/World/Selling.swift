@@ -94,7 +94,7 @@ extension PracticeWorld {
         return Outcome(customer: customer, transaction: subscriptions[original]?.latest)
     }
 
-    /// The offer with that name, if the customer is eligible for it.
+    /// Returns the offer with that name, if the customer is eligible for it.
     func offer(
         _ id: String?, of article: Article, for customer: String
     ) throws(PracticeError) -> Article.Offer? {
@@ -157,8 +157,8 @@ extension PracticeWorld {
         sales.append(sale)
     }
 
-    /// When the store charges for the next period: a tenth of the current period's length before the next one starts,
-    /// but at most a day before.
+    /// Returns when the store charges for the next period: a tenth of the current period's length
+    /// before the next one starts, but at most a day before.
     func renewal(before ends: Instant, since start: Instant) -> Instant? {
         if shop.app.renewsEarly == false { return nil }
         let length = ends.milliseconds - start.milliseconds
@@ -197,7 +197,7 @@ extension PracticeWorld {
         shop.article(subscription.product)?.commitment == true
     }
 
-    /// The position of the next period in a commitment. A late payment postpones the end of the commitment.
+    /// Returns the position of the next period in a commitment. A late payment postpones the end of the commitment.
     private func nextCommitment(
         of subscription: Subscription, _ article: Article, from start: Instant, _ isRenewal: Bool
     ) -> Sale.Commitment? {
@@ -215,7 +215,7 @@ extension PracticeWorld {
         return Sale.Commitment(number: 1, ends: ends)
     }
 
-    /// Whether the customer still pays but no new commitment follows the current one.
+    /// Returns whether the customer still pays but no new commitment follows the current one.
     func isCommitmentCancelled(_ subscription: Subscription) -> Bool {
         isCommitted(subscription) && !subscription.willCommitAgain
     }

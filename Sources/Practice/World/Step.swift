@@ -169,7 +169,7 @@ package struct Step: Codable, Hashable, Sendable {
         self.product = product
     }
 
-    /// The same step with changes.
+    /// Returns the same step with changes.
     package func changed(_ change: (inout Step) -> Void) -> Step {
         var step = self
         change(&step)

@@ -13,7 +13,7 @@ extension PracticeWorld {
         guard let share, share > 0 else {
             throw .invalid("a prorated refund of \(sale.product) requires a percent")
         }
-        // A renewal that was charged early is refunded as well. A refund of the renewal alone would not end any access.
+        // A renewal that was charged early is also refunded. Refunding only the renewal would not end any access.
         let (charged, shared) = undoRenewals(of: sale.original)
         if let charged, charged == sale.id {
             for one in [sale.original] + shares(of: sale.original).map(\.original) {
@@ -55,7 +55,7 @@ extension PracticeWorld {
         subscriptions[sale.original]?.retryUntil = nil
     }
 
-    /// The remaining part of a period, in thousandths of a percent.
+    /// Returns the remaining part of a period, in thousandths of a percent.
     private func unusedShare(of sale: Sale) -> Int64? {
         guard let expires = sale.expires, expires > sale.purchased else { return nil }
         let whole = expires.milliseconds - sale.purchased.milliseconds
@@ -110,7 +110,7 @@ extension PracticeWorld {
 }
 
 extension PracticeWorld {
-    /// The family members' shares of a subscription, in order.
+    /// Returns the family members' shares of a subscription, in order.
     func shares(of original: String) -> [Subscription] {
         subscriptions.values.filter { $0.sharedFrom == original && $0.phase != .revoked }
             .sorted { $0.original < $1.original }
@@ -169,7 +169,7 @@ extension PracticeWorld {
         subscriptions[child.original]?.latest = name
     }
 
-    /// The transactions that currently give family members a share.
+    /// Returns the transactions that currently give family members a share.
     private func sharedSales(of original: String) -> [Sale] {
         shares(of: original).compactMap { sale($0.latest) }
             + sales.filter {
@@ -254,7 +254,7 @@ extension PracticeWorld {
 }
 
 extension Subscription {
-    /// A copy of the subscription for a family member, under a different name.
+    /// Returns a copy of the subscription for a family member, under a different name.
     fileprivate func copy(named name: String, for member: String) -> Subscription {
         var copy = Subscription(
             original: name, customer: member, group: group, product: product,

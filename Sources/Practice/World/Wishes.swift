@@ -96,7 +96,7 @@ extension PracticeWorld {
         return Outcome(note: "\(id) costs \(price) from the next renewal on")
     }
 
-    /// The subscriptions that will renew with that product, in order.
+    /// Returns the subscriptions that will renew with that product, in order.
     private func renewals(of product: String) -> [String] {
         subscriptions.values
             .filter { $0.nextProduct == product && $0.isServing && $0.sharedFrom == nil }
@@ -138,7 +138,7 @@ extension PracticeWorld {
         return article
     }
 
-    /// The transaction that the step is about.
+    /// Returns the transaction that the step is about.
     func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
         if let id = step.transaction {
             guard let sale = sale(id), sale.customer == customer else {
@@ -160,8 +160,8 @@ extension PracticeWorld {
         return found
     }
 
-    /// The subscription that the step is about: the one with the named product, otherwise the newest one that renews,
-    /// otherwise the newest one.
+    /// Returns the subscription that the step is about: the one with the named product, otherwise
+    /// the newest one that renews, otherwise the newest one.
     private func subscription(
         _ step: Step, of customer: String
     ) throws(PracticeError) -> Subscription {

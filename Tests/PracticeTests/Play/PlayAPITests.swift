@@ -267,7 +267,7 @@ struct PlayAPITests {
         let google = try PlayClient { $0.google?.quotaPercent = 0.05 }
         let token = try google.take(.buy, "pro:monthly")
         let path = "/purchases/subscriptionsv2/tokens/\(token)"
-        // A minute may end in between, and then another call is allowed.
+        // If a minute ends during the calls, one more call is allowed.
         let codes = try (0..<6).map { _ in try google.ask("GET", path).status }
         #expect(codes.first == 200)
         #expect(codes.contains(429))

@@ -19,7 +19,7 @@ struct PlayChainTests {
                 == "6f0a4f0e-8a0e-4b43-9f5d-0d1b6c0f8a11")
         #expect(life.items(new)[0]["offerPhase"]?["prorationPeriod"] != nil)
         #expect(life.items(new)[0]["itemReplacement"]?["replacementMode"] == "WITH_TIME_PRORATION")
-        // Nineteen days of 9.99 buy not quite thirteen of 14.99.
+        // The money left for nineteen days at 9.99 pays for almost thirteen days at 14.99.
         let end = try #require(life.expiry(new))
         #expect(end > opening.days(22) && end < opening.days(23))
         #expect(life.state(old) == "EXPIRED")

@@ -5,7 +5,7 @@ import Outbound
 import Practice
 import TestSupport
 
-/// Asks a served practice store as a back end asks Google.
+/// Calls a practice store in the same way as a back end calls Google.
 final class PlayClient {
     let served: ServedStore
     static let base = "/androidpublisher/v3/applications/com.example.game"
@@ -16,7 +16,7 @@ final class PlayClient {
         token = try give(assertion(at: served.url))["access_token"]?.string
     }
 
-    /// The answer to `POST /token`.
+    /// Returns the answer to `POST /token`.
     func give(_ assertion: String, grant: String = PlayClient.grant) throws -> JSON {
         let form = "grant_type=\(grant)&assertion=\(assertion)"
         var client = try HTTPClient()
@@ -55,7 +55,7 @@ final class PlayClient {
     }
 }
 
-/// An assertion as Google's libraries make them. Tests change what should be wrong with it.
+/// Returns an assertion like those of Google's libraries. Tests change one part to make it invalid.
 func assertion(
     at url: String, key: MintedKey = practiceAccount.key, head: [String: JSON] = [:],
     claims: [String: JSON] = [:]

@@ -5,7 +5,7 @@ import JSON
 import Practice
 import Telemetry
 
-/// A customer in Deed, according to the store's answers about the customer's tokens.
+/// A customer as Deed sees them, from the store's answers about the customer's tokens.
 struct PlayCustomer {
     private(set) var state = CustomerState()
     /// All recorded facts.
@@ -30,8 +30,8 @@ struct PlayCustomer {
             key: ProductKey(store: .google, id: id(name)), terms: terms, entitlements: unlocks)
     }
 
-    /// Records each answer that differs from the last one about its token. The pending purchases
-    /// are not paid yet, or never.
+    /// Records each answer that differs from the last one about its token. Leaves out purchases
+    /// that are not paid for.
     mutating func read(_ all: [String: JSON], at now: Instant) throws(RefusedEvidence) {
         for (token, answer) in all { links[token] = answer["linkedPurchaseToken"]?.string }
         for token in all.keys.sorted() {
@@ -62,7 +62,7 @@ struct PlayCustomer {
         return root
     }
 
-    /// The usable products, each with the end of its use.
+    /// Returns the products that the customer may use, each with the end of the access.
     func usable(at now: Instant) -> Set<String> {
         let active = state.entitlements(at: now, catalog: Self.catalog).all.filter(\.isActive)
         return Set(active.map { "\($0.id) until \($0.run.end?.text ?? "ever")" })

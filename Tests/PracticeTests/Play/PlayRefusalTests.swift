@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the practice store's Google Play does not allow")
 struct PlayRefusalTests {
-    /// A refused step: what the customer did before, the step, and words of the refusal.
+    /// A refused step: the customer's earlier steps, the step itself, and a part of the refusal.
     struct Row: Sendable, CustomTestStringConvertible {
         let before: [[String]]
         let step: [String]

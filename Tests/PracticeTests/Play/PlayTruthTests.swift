@@ -5,12 +5,12 @@ import JSON
 import Practice
 import Testing
 
-/// Reads the store's answers by Google's pages alone, without knowing the store's books.
+/// Reads the store's answers as Google's pages describe them, without access to the store's records.
 private struct PlainReader {
     let answers: [String: JSON]
     var readsLinks = true
 
-    /// The products that the customer may use at that instant.
+    /// Returns the products that the customer may use at that instant.
     func usable(at now: Instant) -> Set<String> {
         let older = readsLinks ? Set(answers.values.compactMap { replaced(by: $0) }) : []
         var found: Set<String> = []
@@ -36,7 +36,7 @@ private struct PlainReader {
         return found
     }
 
-    /// The older token that this one replaced. A token whose payment is open, or was never made, has replaced none.
+    /// Returns the token that this one replaced. If its payment is pending or was never made, there is none.
     private func replaced(by answer: JSON) -> String? {
         let state = answer["subscriptionState"]?.string ?? ""
         return state.contains("PENDING") ? nil : answer["linkedPurchaseToken"]?.string
@@ -62,7 +62,7 @@ struct PlayTruthTests {
         (.resubscribe, [nil]), (.consent, [nil]),
     ]
 
-    /// The number of customers, who live two years each. The other stores' histories take the same number.
+    /// The number of customers. Each lives two years. The tests of the other stores use the same setting.
     private static let lives = UInt64(givenCount("DEED_LIVES", or: 100))
 
     @Test(
@@ -71,7 +71,7 @@ struct PlayTruthTests {
     func agree() throws {
         var seen = Seen()
         for seed in 0..<Self.lives { try live(seed, &seen) }
-        // Without the links between tokens, the answers would give different access.
+        // The links between tokens must matter for access.
         #expect(seen.wrongWithoutLinks > 0)
         #expect(seen.taken > 1000 && seen.readings > 1000)
         let states = [
@@ -152,7 +152,7 @@ struct PlayTruthTests {
         var changed = life.world
         guard let outcome = try? changed.perform(step) else { return false }
         life.world = changed
-        // Most apps acknowledge what they sell.
+        // Most apps acknowledge their purchases.
         if let token = outcome.transaction, random.next() % 5 != 0 { try? life.acknowledge(token) }
         return true
     }

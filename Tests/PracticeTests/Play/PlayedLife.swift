@@ -3,7 +3,7 @@ import JSON
 import Practice
 import Testing
 
-/// A customer of Google Play in a store of its own.
+/// A customer of Google Play with a separate store.
 struct PlayedLife {
     var world: PracticeWorld
 
@@ -39,7 +39,7 @@ struct PlayedLife {
         try take(.finish) { $0.transaction = token }
     }
 
-    /// The sentence with which the store refuses a step.
+    /// Returns the sentence with which the store refuses a step.
     mutating func refusal(
         _ act: Step.Act, _ product: String? = nil, _ change: (inout Step) -> Void = { _ in }
     ) -> String {
@@ -74,12 +74,12 @@ struct PlayedLife {
         items(token)[index]["expiryTime"]?.string.flatMap { Instant(text: $0) }
     }
 
-    /// The products that the customer may use by the store's books.
+    /// The products that the customer may use, according to the store's records.
     var usable: Set<String> {
         Set(world.standings(of: "u1").filter(\.isActive).map(\.product))
     }
 
-    /// The same products with the end of each, without the products that apps consume.
+    /// The same products with their ends, but without consumables.
     var usableUntil: Set<String> {
         let active = world.standings(of: "u1").filter { $0.isActive && $0.product != "coins.100" }
         let byProduct = Dictionary(grouping: active, by: \.product)
@@ -91,13 +91,13 @@ struct PlayedLife {
             })
     }
 
-    /// A hundred for each piece that is paid and not refunded.
+    /// A hundred coins for each piece that is paid for and not refunded.
     var coins: Int64 {
         world.standings(of: "u1").filter { $0.isActive && $0.product == "coins.100" }
             .reduce(0) { $0 + 100 * ($1.quantity ?? 0) }
     }
 
-    /// The kinds of messages since the last call.
+    /// Returns the kinds of the messages since the last call.
     mutating func news() -> [PlayMessage.Kind] {
         defer { told = world.play.messages.count }
         return world.play.messages.dropFirst(told).map(\.kind)

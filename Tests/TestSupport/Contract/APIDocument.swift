@@ -1,7 +1,7 @@
 package import JSON
 import OpenAPI
 
-/// The OpenAPI document, with which answers are compared.
+/// The OpenAPI document, which tests compare with answers.
 package struct APIDocument: Sendable {
     package struct Answer: Sendable {
         /// The codes that a problem may have.
@@ -49,7 +49,7 @@ package struct APIDocument: Sendable {
         return answers
     }
 
-    /// The value itself, or the value that it refers to.
+    /// Returns the value itself, or the value that its `$ref` names.
     package func resolve(_ json: JSON) -> JSON { APIDocument.resolve(json, in: self.json) }
 
     fileprivate static func resolve(_ json: JSON, in document: JSON) -> JSON {
@@ -57,11 +57,11 @@ package struct APIDocument: Sendable {
         return path.split(separator: "/").dropFirst().reduce(document) { $0[String($1)] ?? .null }
     }
 
-    /// The operation for a path, and whether the path has operations with other methods.
+    /// Returns the operation for a path, and whether the path has any operations.
     package func find(_ method: String, _ path: String) -> (found: Operation?, others: Bool) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let fitting = operations.filter { $0.fits(parts) }
-        // A literal part wins over an argument.
+        // A literal segment wins over an argument.
         let best = fitting.map(\.argumentCount).min()
         let there = fitting.filter { $0.argumentCount == best }
         return (there.first { $0.method == method }, !there.isEmpty)

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// An answer of the API as a client received it.
+/// An answer of the API as a client receives it.
 package struct ReceivedAnswer: Sendable {
     let method: String
     /// The path without the query.
@@ -37,7 +37,7 @@ package struct ReceivedAnswer: Sendable {
         }
     }
 
-    /// How the answer differs from the document.
+    /// Returns how the answer differs from the document.
     package func problems(by document: APIDocument) -> [String] {
         let (operation, isPath) = document.find(method, path)
         guard let operation else {
@@ -49,7 +49,8 @@ package struct ReceivedAnswer: Sendable {
         return headerProblems(by: answer, document) + bodyProblems(by: answer, document)
     }
 
-    /// The problems of an answer without an operation, which the document describes in words.
+    /// Returns the problems of an answer that belongs to no operation. The document describes such
+    /// answers only in words.
     private func unroutedProblems(isPath: Bool, by document: APIDocument) -> [String] {
         let expected = isPath ? (405, "method_not_allowed") : (404, "route_unknown")
         guard status == expected.0, code == expected.1 else {
@@ -78,7 +79,7 @@ package struct ReceivedAnswer: Sendable {
             }
     }
 
-    /// Headers that HTTP itself needs.
+    /// Headers that belong to HTTP itself.
     private static let ofHTTP: Set<String> = [
         "content-type", "content-length", "date", "connection",
     ]

@@ -2,7 +2,7 @@ import Foundation
 package import JSON
 
 /// The part of JSON Schema (2020-12) that the API's document uses. An unknown keyword is an error,
-/// because it would otherwise promise something that no test checks.
+/// because no test would check its promise.
 package struct JSONSchema: Sendable {
     package struct Unreadable: Error, CustomStringConvertible {
         package let description: String
@@ -31,7 +31,7 @@ package struct JSONSchema: Sendable {
     }
     fileprivate enum Others: Sendable {
         case anything
-        /// Refuses unlisted members. An answer with a member that the document lacks breaks a promise.
+        /// Refuses members that are not listed, because the document must list all members of an answer.
         case nothing
         case like(JSONSchema)
     }
@@ -41,7 +41,7 @@ package struct JSONSchema: Sendable {
     }
     private let rules: [Rule]
 
-    /// Keywords that say nothing about the value, or that are handled elsewhere.
+    /// Keywords that do not restrict the value, or that other code handles.
     private static let annotations: Set<String> = [
         "description", "title", "examples", "default", "additionalProperties", "properties",
     ]
@@ -90,7 +90,7 @@ package struct JSONSchema: Sendable {
         case ("items", _): return .items(try JSONSchema(value, isClosed: isClosed))
         case ("propertyNames", _): return .names(try JSONSchema(value, isClosed: isClosed))
         case ("oneOf", .array(let schemas)), ("anyOf", .array(let schemas)):
-            // An alternative only distinguishes. Its place declares what may come with it.
+            // An alternative of `anyOf` only selects a case. The enclosing schema lists the other members.
             let isOne = name == "oneOf"
             return .alternatives(
                 try schemas.map { try JSONSchema($0, isClosed: isClosed && isOne) },
@@ -120,7 +120,7 @@ package struct JSONSchema: Sendable {
 // MARK: Validation
 
 extension JSONSchema {
-    /// All differences from the schema. `named` contains the schemas that others refer to.
+    /// Returns all differences from the schema. `named` contains the schemas that others refer to.
     package func problems(
         of value: JSON, at path: String = "", named: [String: JSONSchema]
     ) -> [String] {

@@ -1,6 +1,6 @@
 package import Core
 
-/// One fact of a history, so that tests can shuffle and shrink a history fact by fact.
+/// One fact of a history. Tests shuffle and shrink histories fact by fact.
 package enum AnyFact: Hashable, CustomStringConvertible {
     case transaction(TransactionFact)
     case renewal(RenewalFact)

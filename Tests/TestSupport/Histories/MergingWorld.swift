@@ -1,7 +1,7 @@
 package import Core
 
 extension World {
-    /// The situation for a command that moves everything of customers.
+    /// Returns the situation for a command that moves everything of a customer.
     package func wholeSituation(elsewhere: World? = nil) -> Situation {
         Situation(
             now: now, project: project, states: states, holders: holders, tokenOwners: tokens,
@@ -35,7 +35,7 @@ extension World {
         }
     }
 
-    /// Opens an order. Its token then belongs to the customer.
+    /// Opens an order, whose token then belongs to the customer.
     package mutating func open(
         _ order: String, _ token: AccountToken, for customer: CustomerID,
         product: ProductID? = nil
@@ -50,7 +50,7 @@ extension World {
         tokens[token.text] = customer
     }
 
-    /// Gives an entitlement for some days.
+    /// Grants an entitlement for some days.
     package mutating func give(
         _ grant: String, _ entitlement: String, to customer: CustomerID, days: Int64
     ) {
@@ -71,7 +71,7 @@ extension World {
         apply(try self.customer(customer).decide(wish), to: customer)
     }
 
-    /// Changes a balance like an admin.
+    /// Adjusts a balance, as an admin can.
     package mutating func adjust(
         _ amount: Int64, _ currency: String = "coins", of customer: CustomerID
     ) throws(Refusal) {

@@ -1,11 +1,10 @@
-/// The answers at single moments.
 extension NaiveModel {
-    /// Every moment that matters, in order.
+    /// Returns every moment at which something starts or ends, in order.
     package static func moments(_ sources: [Source]) -> [Int64] {
         Set(sources.flatMap { [$0.start, $0.end].compactMap(\.self) }).sorted()
     }
 
-    /// Everything that gives one entitlement, and when access begins and ends.
+    /// The sources of one entitlement, and when access begins and ends.
     package struct Timeline {
         let sources: [Source]
         package let starts: [Int64]
@@ -14,7 +13,7 @@ extension NaiveModel {
         init(_ sources: [Source]) {
             func isGiven(_ moment: Int64) -> Bool { sources.contains { $0.covers(moment) } }
             self.sources = sources
-            // Access changes only at these moments, so a run begins and ends at one.
+            // Access can only change at these moments.
             let moments = NaiveModel.moments(sources)
             starts = moments.filter { isGiven($0) && !isGiven($0 - 1) }
             ends = moments.filter { !isGiven($0) && isGiven($0 - 1) }

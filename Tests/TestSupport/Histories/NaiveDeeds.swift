@@ -1,9 +1,9 @@
 import Core
 
-/// Support's acts on one customer, in order.
+/// An act of support on a customer.
 package enum SupportDeed: Hashable, Sendable {
     case grant(String, to: String, from: Int64, until: Int64?)
-    /// A grant that begins when nothing else gives the entitlement, and lasts this many days.
+    /// A grant that begins once nothing else gives the entitlement, and lasts this many days.
     case waitingGrant(String, to: String, since: Int64, days: Int64)
     case change(String, until: Int64?)
     /// Changes the length of a waiting grant.
@@ -13,7 +13,7 @@ package enum SupportDeed: Hashable, Sendable {
     case unblock(String, at: Int64)
 }
 
-/// The effects of support's acts according to the rules page.
+/// The effects of support's acts, according to the page about the rules.
 extension NaiveModel {
     func plainGrants() -> [Source] {
         deeds.compactMap { deed in
@@ -26,7 +26,7 @@ extension NaiveModel {
         }
     }
 
-    /// The waiting grants one after another, each from the first moment at which nothing gives its entitlement.
+    /// Returns the waiting grants one after another. Each begins when nothing else gives its entitlement.
     func waitingGrants(behind others: [Source]) -> [Source] {
         var all = others
         var waiting: [Source] = []
@@ -35,7 +35,7 @@ extension NaiveModel {
                 continue
             }
             let rivals = all.filter { $0.entitlements.contains(entitlement) }
-            // Nothing ends at any other moment.
+            // Access can only end at these moments.
             let moments = [since] + rivals.compactMap(\.end).filter { $0 > since }.sorted()
             let start = moments.first { moment in !rivals.contains { $0.covers(moment) } }
             guard let start else { continue }
@@ -80,12 +80,12 @@ extension NaiveModel {
         return blocks
     }
 
-    /// Whether the purchase's effect on balances does not count.
+    /// Returns whether support has blocked the purchase, so that it does not affect balances.
     func isBlocked(_ original: String) -> Bool {
         blocks(of: original).last.map { $0.until == nil } ?? false
     }
 
-    /// The source in pieces, without the times when support blocked the purchase.
+    /// Returns the parts of the source outside the times when support blocked the purchase.
     func outsideBlocks(_ source: Source) -> [Source] {
         guard let original = source.original else { return [source] }
         var whole = source

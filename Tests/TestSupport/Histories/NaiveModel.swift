@@ -1,9 +1,9 @@
 package import Core
 import Glibc
 
-/// A second version of the rules of access, from the rules page: slow, obvious, and sharing only
-/// the facts with Core. It determines whether access is given at single moments, and finds every
-/// boundary by trying all moments that any fact names.
+/// A second implementation of the rules of access, written from the rules' page. It is slow and
+/// simple, and shares only the facts with Core. It determines access at single moments, and finds
+/// boundaries by trying all moments that a fact names.
 package struct NaiveModel {
     package struct Product: Sendable {
         var kind: ProductKind
@@ -41,7 +41,7 @@ package struct NaiveModel {
         }
     }
 
-    /// A transaction after all statements about it were weighed.
+    /// The result of all statements about a transaction.
     struct Weighed {
         var id: String
         var fact: TransactionFact
@@ -52,7 +52,7 @@ package struct NaiveModel {
         var isUpgraded: Bool
     }
 
-    /// Something that gives access between two moments, unless something else ends it earlier.
+    /// Something that gives access from one moment to another, unless it is ended earlier.
     package struct Source {
         var entitlements: [String]
         var product: String?
@@ -61,15 +61,15 @@ package struct NaiveModel {
         var isGrace = false
         var stateInside: String
         var stateAfter = "expired"
-        /// Whether the store revoked the source, even after its end.
+        /// Whether the store revoked the source. It may do so even after the source's end.
         var isTakenBack = false
         var willRenew: Bool?
         var isSubscription = false
-        /// The purchase behind the source, and when support blocked that purchase.
+        /// The source's purchase, and when support blocked it.
         var original: String?
         var blocks: [(since: Int64, until: Int64?)] = []
 
-        /// Ends the source, if it would last longer.
+        /// Ends the source if it would last longer.
         mutating func end(at moment: Int64, as state: String) {
             if let end, end <= moment { return }
             end = max(moment, start)
@@ -121,7 +121,7 @@ extension NaiveModel {
             if let taken, signed.map({ taken.at > $0.signedAt }) ?? true { revoked = taken }
         }
         let ends = (legacy.map(\.expires) + [main.expires]).compactMap { $0?.milliseconds }
-        // Old receipts do not name the kind, but the catalog does.
+        // Old receipts do not state the kind, so it comes from the catalog.
         let kind = statements.compactMap(\.kind).first ?? products[main.product.text]?.kind
         return Weighed(
             id: name, fact: main, kind: kind, start: main.purchased.milliseconds,
@@ -179,7 +179,7 @@ extension NaiveModel {
         }
     }
 
-    /// What a transaction gives by its own product and by each product that it represents.
+    /// Returns what a transaction gives by its own product and by each product that it represents.
     func withItems(of weighed: Weighed, _ source: Source) -> [Source] {
         let each = weighed.fact.items.compactMap { item -> Source? in
             guard let product = products[item.product.text] else { return nil }
@@ -232,7 +232,7 @@ extension NaiveModel {
                 end: NaiveModel.end(of: product, from: start), stateInside: "active",
                 original: one.fact.original.text)
             let later = bought[(index + 1)...].first { $0.revoked == nil }
-            // Revocation or restart, whichever comes first, ends the source.
+            // The source ends at its revocation or at the restart, whichever comes first.
             if product.stacking == "restart", let later,
                 one.revoked.map({ later.start <= $0.at.milliseconds }) ?? true
             {
@@ -248,7 +248,7 @@ extension NaiveModel {
 
     private func installations() -> [Source] {
         let real = facts.apps.filter { $0.environment == .production }
-        // These histories have one app, and versions are one number with a dot.
+        // In these histories, there is one app, and its versions have the form of one number with a dot.
         guard let first = real.min(by: { earlier($0, $1) }),
             let major = Int(
                 first.originalVersion.prefix { $0 != "." }), major < 2
@@ -268,7 +268,7 @@ extension NaiveModel {
             < (other.originallyPurchased ?? other.signedAt)
     }
 
-    /// Calendar arithmetic by the C library.
+    /// Adds the product's length to the start, using the C library's calendar.
     static func end(of product: Product, from start: Int64) -> Int64 {
         if product.months == 0 { return start + product.days * 86_400_000 }
         var seconds = time_t(start / 1000)
@@ -278,7 +278,7 @@ extension NaiveModel {
         date.tm_year += Int32(month / 12)
         date.tm_mon = Int32(month % 12)
         let day = date.tm_mday
-        // The C library turns 31 February into 3 March, but the last day of February is meant.
+        // For 31 February, the C library gives 3 March, but the result must be the last day of February.
         var tried = date
         var end = timegm(&tried)
         if tried.tm_mday != day {
@@ -292,7 +292,7 @@ extension NaiveModel {
 // MARK: Balances
 
 extension NaiveModel {
-    /// The worth of the consumables, less refunds.
+    /// Returns the coins from all consumables, less refunds.
     package func balances() -> [String: Int64] {
         var totals: [String: Int64] = [:]
         for weighed in originals.flatMap(weighed) where weighed.kind == .consumable {
@@ -318,10 +318,9 @@ extension NaiveModel {
     }
 }
 
-// MARK: What was asked of the store
 
 extension NaiveModel {
-    /// Names of refund requests that are still undecided.
+    /// Returns the ids of refund requests that are still undecided.
     package func openRefundRequests() -> Set<String> {
         let first = Dictionary(grouping: facts.refunds, by: \.id.text).compactMapValues { told in
             told.min { $0.signedAt < $1.signedAt }
@@ -339,7 +338,7 @@ extension NaiveModel {
         return Set(open.map(\.id.text))
     }
 
-    /// Withdrawn consents, and when each was first reported.
+    /// Returns the withdrawn consents, and when each was first reported.
     package func consents() -> [String: Int64] {
         Dictionary(grouping: facts.consents, by: \.id.text).compactMapValues { told in
             told.map(\.signedAt.milliseconds).min()

@@ -1,6 +1,6 @@
 import Core
 
-/// Subscriptions according to the rules page.
+/// Subscriptions, according to the page about the rules.
 extension NaiveModel {
     func periods(_ original: String, _ all: [Weighed]) -> [Source] {
         let renewal = newestRenewal(original, all)
@@ -22,12 +22,12 @@ extension NaiveModel {
                 let state = successor == nil && !gaveWay ? "revoked" : "upgraded"
                 source.end(at: revoked.at.milliseconds, as: state)
             }
-            // The newest period's refund is the store's last word on the subscription.
+            // Only the newest period's refund decides whether the store has revoked the subscription.
             if successor == nil, period.id == newest(all)?.id {
                 source.isTakenBack = period.revoked != nil
             }
             sources += withItems(of: period, source)
-            // If several graces follow one period, the longest counts.
+            // If several grace periods follow one period, the longest one counts.
             let named = facts.renewals.filter { fact in
                 fact.original.text == original
                     && all.last {
@@ -52,7 +52,7 @@ extension NaiveModel {
         return sources
     }
 
-    /// Whether another period follows. None follows the last period of a cancelled commitment.
+    /// Returns whether another period follows. After the last period of a cancelled commitment, none does.
     private func willRenew(_ renewal: RenewalFact?, after period: Weighed) -> Bool? {
         if let commitment = period.fact.commitment, commitment.period == commitment.periods,
             renewal?.willCommitAgain == false
@@ -62,9 +62,10 @@ extension NaiveModel {
         return renewal?.willRenew
     }
 
-    /// Whether the next product takes over. Another product that begins before the end is an upgrade,
-    /// flagged or not. It is none if the store had announced it for the renewal, or if it begins so late
-    /// that it may be the renewal and the store has since said that the former period was not upgraded.
+    /// Returns whether the next product replaces the former period. A different product that begins
+    /// before the period's end is an upgrade, with or without a flag. There are two exceptions: the
+    /// store announced the product for the renewal, or the product begins so late that it may be
+    /// the renewal and the store later called the former period not upgraded.
     private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
@@ -84,7 +85,7 @@ extension NaiveModel {
         return !(isLate && isSigned(former) && former.fact.signedAt.milliseconds >= next.start)
     }
 
-    /// Whether the period was sold as a renewal before the customer switched to something that began earlier.
+    /// Returns whether the period was sold as a renewal before the customer switched to something that began earlier.
     private func givesWay(_ period: Weighed, among all: [Weighed]) -> Bool {
         isSigned(period) && !neverBegan(period)
             && all.contains { other in
@@ -99,15 +100,15 @@ extension NaiveModel {
 
     private func isSigned(_ weighed: Weighed) -> Bool { weighed.fact.rank.rawValue > 2 }
 
-    /// Whether a renewal was revoked before its period began.
+    /// Returns whether a renewal was revoked before its period began.
     private func neverBegan(_ weighed: Weighed) -> Bool {
         guard let revoked = weighed.revoked, weighed.expires != nil else { return false }
         return revoked.at.milliseconds <= weighed.start
     }
 
-    /// How long before a period its renewal may be charged, according to the store's pages: up to a
-    /// day, for periods of a week or more. Shorter periods stand for such periods at another pace,
-    /// like a week of three minutes in the sandbox.
+    /// Returns how early a period's renewal may be charged, according to the store's pages: up to a
+    /// day, for periods of a week or more. Shorter periods occur in the sandbox, where a week lasts
+    /// three minutes, for example, and a day is shorter in proportion.
     private func lead(_ period: Weighed) -> Int64 {
         let week = 7 * day
         guard let expires = period.expires, expires - period.start < week else { return day }

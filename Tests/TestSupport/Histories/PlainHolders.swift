@@ -1,32 +1,31 @@
 package import Core
 
-/// The holders of purchases, as plainly as `docs/identity.md` describes them, without any of the
-/// code that decides them.
+/// The holders of purchases, implemented directly from `docs/identity.md` without the code under test.
 package struct PlainHolders {
     fileprivate struct Purchase {
         var facts: [TransactionFact] = []
         var renewals: [RenewalFact] = []
-        /// The holder; `nil` for an unclaimed purchase.
+        /// The holder; `nil` if the purchase is unclaimed.
         var holder: CustomerID?
-        /// When the project's rule or an admin moved the purchase to the holder.
+        /// When the project's rule or an admin last moved the purchase.
         var movedAt: Instant?
         var isOfAdmin = false
-        /// The previous holder, if another person had the purchase.
+        /// The previous holder, if there was one.
         var cameFrom: CustomerID?
-        /// People with whom the purchase came by a merge, the latest last.
+        /// The people whose merges brought the purchase here, latest last.
         var cameWith: [CustomerID] = []
     }
 
     private let transfer: TransferPolicy.Rule
     private let restore: TransferPolicy.Rule
     private let coolDown: Int64
-    /// Products that the catalog credits. They stay with the customer who got the credit.
+    /// Products that the catalog credits. Their purchases stay with the customer who got the credit.
     private let credited: Set<ProductID>
     private var purchases: [PurchaseID: Purchase] = [:]
     private var owners: [String: CustomerID] = [:]
-    /// People with whom each token came.
+    /// The people whose merges brought each token, by token.
     private var tokensCameWith: [String: [CustomerID]] = [:]
-    /// The person into whom each person was merged.
+    /// The person into whom each merged person was merged.
     private var wholes: [CustomerID: CustomerID] = [:]
     private var now: Instant
 
@@ -41,11 +40,10 @@ package struct PlainHolders {
         self.now = now
     }
 
-    /// The holder of each known purchase; `nil` for unclaimed ones.
+    /// The holder of each known purchase; `nil` for unclaimed purchases.
     package var holders: [PurchaseID: CustomerID?] { purchases.mapValues(\.holder) }
 
-    /// Purchases whose holder is not the one named by their tokens, although nothing keeps them
-    /// there.
+    /// Purchases that are not held by the person whom their tokens name, although nothing prevents that.
     package var misplaced: [PurchaseID] {
         purchases.filter { _, purchase in
             guard let holder = purchase.holder, let named = named(by: purchase) else {
@@ -55,7 +53,7 @@ package struct PlainHolders {
         }.map(\.key)
     }
 
-    /// Performs an act. Returns false if it is refused.
+    /// Performs the act. Returns false if the rules refuse it.
     @discardableResult
     package mutating func take(_ act: TokenAct) -> Bool {
         switch act {
@@ -123,10 +121,10 @@ package struct PlainHolders {
         return true
     }
 
-    /// Undoes the person's merge. Everything that came goes back, unless its tokens name the other
-    /// person. Purchases that came since under a returning token go as well.
+    /// Undoes the person's merge. Everything that the merge brought goes back, unless its tokens
+    /// name the other person. Purchases that arrived later under a token that goes back also go.
     private mutating func part(_ person: CustomerID) -> Bool {
-        // A person who was merged on through another one comes back after that one.
+        // The undo must wait if the person's new holder was also merged into someone.
         guard let whole = wholes[person], wholes[whole] == nil else { return false }
         wholes[person] = nil
         var returned = Set<String>()
@@ -161,7 +159,7 @@ package struct PlainHolders {
         return true
     }
 
-    /// Moves the purchase back to the previous holder, or to the person into whom that one was merged.
+    /// Moves the purchase back to its previous holder, or to the person into whom that holder was merged.
     private mutating func moveBack(_ id: PurchaseID) -> Bool {
         guard let purchase = purchases[id], let former = purchase.cameFrom else { return false }
         var receiver = former
@@ -169,8 +167,9 @@ package struct PlainHolders {
         return move(id, to: receiver)
     }
 
-    /// The person named by the tokens: by the earliest transaction's if purchases are kept,
-    /// otherwise by the latest's. If no transaction names a person, news about the renewal does.
+    /// Returns the person whom the tokens name. If purchases are kept, the earliest transaction's
+    /// token counts, otherwise the latest's. Without a token in the transactions, the renewal's
+    /// token counts.
     private func named(by purchase: Purchase) -> CustomerID? {
         let inOrder = purchase.facts.sorted {
             ($0.purchased, $0.transaction) < ($1.purchased, $1.transaction)
@@ -180,12 +179,12 @@ package struct PlainHolders {
         return (transfer == .keep ? customers.first : customers.last) ?? ofNews.first
     }
 
-    /// Whether the purchase stays whatever a token says.
+    /// Returns whether the purchase stays with its holder whatever its tokens say.
     private func stays(_ purchase: Purchase) -> Bool {
         purchase.isOfAdmin || purchase.facts.contains { credited.contains($0.product) }
     }
 
-    /// Whether the purchase goes to the sender of evidence that names no person.
+    /// Returns whether the purchase moves to the sender of evidence that names no person.
     private func goes(_ purchase: Purchase, by bearer: Submission.Bearer) -> Bool {
         var rule = transfer
         if case .restorer = bearer { rule = restore }

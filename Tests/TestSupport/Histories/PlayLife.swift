@@ -1,7 +1,6 @@
 package import Core
 
-/// The random life of one subscription in Google Play, as seen through questions at random times:
-/// Google's answer at each time, and no more.
+/// A random life of one subscription in Google Play. Only Google's answers at random times are visible.
 package struct PlayLife {
     private var random: SeededGenerator
     private var now: Int64 = 0
@@ -55,7 +54,7 @@ package struct PlayLife {
         linked = token - 1
     }
 
-    /// Changes something, and with it Google's state of the purchase.
+    /// Makes a random change to Google's record of the purchase.
     private mutating func step() {
         revision += 1
         switch (state, Int.random(in: 0..<9, using: &random)) {
@@ -139,7 +138,7 @@ package struct PlayLife {
         items = kept + [playItem(product ?? "extra", newOrder().text, to: until)]
     }
 
-    /// Asks the store, which may repeat itself.
+    /// Asks the store once or twice.
     private mutating func ask() {
         pass(0...3)
         for _ in 0..<Int.random(in: 1...2, using: &random) {
@@ -159,7 +158,8 @@ package struct PlayLife {
     }
 }
 
-/// What readings say about one product at one moment, according to the page. It is slow, and shares nothing with Core.
+/// A second implementation of what readings say about one product at one moment, written from the
+/// documentation. It is slow, and shares nothing with Core.
 package struct NaiveReadings {
     private let readings: [TransactionFact]
 
@@ -174,7 +174,7 @@ package struct NaiveReadings {
         }
     }
 
-    /// Every moment that any reading names.
+    /// Every moment that a reading names.
     package var moments: [Instant] {
         let named = readings.flatMap { fact -> [Instant] in
             let ends = fact.reading?.items.compactMap(\.expires) ?? []
@@ -194,7 +194,7 @@ package struct NaiveReadings {
         fact.reading?.items.first { $0.product.text == product }
     }
 
-    /// The end of what a reading gives.
+    /// Returns the end of the access that a reading gives, or `nil` if it gives none.
     private func end(_ product: String, _ fact: TransactionFact) -> Instant? {
         guard let state = fact.reading?.state, [.active, .grace, .cancelled].contains(state) else {
             return nil
@@ -209,7 +209,7 @@ package struct NaiveReadings {
             return false
         }
         guard let before = mine.last(where: { $0.signedAt <= moment }) else {
-            // Before the first reading, access had already begun.
+            // The first reading shows that access had begun earlier.
             guard let end = item(product, first)?.expires else { return false }
             return moment < end
         }
@@ -217,7 +217,7 @@ package struct NaiveReadings {
         guard let end = end(product, before) else { return false }
         guard let after else { return moment < end }
         guard let next = self.end(product, after) else {
-            // The later reading gave nothing any more: the access had ended at the stated time.
+            // The later reading gives no access, so access ended at the time that it states.
             let stop = item(product, after)?.expires ?? end
             return moment < min(stop, after.signedAt)
         }

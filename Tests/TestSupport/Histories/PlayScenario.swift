@@ -1,6 +1,6 @@
 package import Core
 
-/// A subscription's item when Google is asked.
+/// Returns a subscription's item as Google shows it.
 package func playItem(
     _ product: String, _ order: String? = "GPA.1", to end: Instant?, renews: Bool = true,
     _ change: (inout Reading.Item) -> Void = { _ in }
@@ -12,7 +12,7 @@ package func playItem(
     return item
 }
 
-/// A one-time purchase.
+/// Returns a one-time purchase.
 package func playGood(
     _ product: String, _ quantity: Int64 = 1, left: Int64? = nil, order: String? = "GPA.1",
     _ change: (inout Reading.Item) -> Void = { _ in }
@@ -24,7 +24,7 @@ package func playGood(
     return item
 }
 
-/// Google's answer at that time about a token. In these tests, a token is its own name.
+/// Returns Google's answer about a token at that time. In these tests, a token's id is the token itself.
 package func playReading(
     _ state: Reading.State, _ token: String = "t1", of root: String? = nil, at instant: Instant,
     from start: Instant? = at(0), _ items: [Reading.Item], mark: String? = nil,
@@ -32,7 +32,7 @@ package func playReading(
 ) -> TransactionFact {
     var reading = Reading(token: token, name: id(token), state, startedAt: start, items: items)
     reading.isAcknowledged = true
-    // Each state of a purchase has a different mark.
+    // Each state of a purchase needs a different mark.
     reading.mark = mark
     change(&reading)
     let main = reading.mainItem

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The printed seed of a random test, from `DEED_SEED` or new.
+/// Returns the seed of a random test, from `DEED_SEED` or new, and prints it.
 package func printedSeed(of name: String) -> UInt64 {
     let given = ProcessInfo.processInfo.environment["DEED_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0...UInt64.max)
@@ -8,7 +8,7 @@ package func printedSeed(of name: String) -> UInt64 {
     return seed
 }
 
-/// The number of things that a random test makes, from that environment variable or as given.
+/// Returns a count from an environment variable, or the given one.
 package func givenCount(_ name: String, or count: Int) -> Int {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? count
 }

@@ -4,7 +4,7 @@ package import Core
 package struct PublishedLife {
     package private(set) var customer = CustomerState()
     package private(set) var project = ProjectState()
-    /// The published notices, in order: the type, the entitlement, and days since 1 January.
+    /// The published notices, in order: type, entitlement, and the day since 1 January.
     package private(set) var notices: [String] = []
     package private(set) var events: [RecordedEvent] = []
     private var catalogs: [Catalog] = [Catalog()]
@@ -17,7 +17,7 @@ package struct PublishedLife {
         apply(catalog, at: .distantPast)
     }
 
-    /// Does the job's work.
+    /// Publishes the due boundaries, like the job.
     package mutating func look(at now: Instant) {
         let open = customer.openEditions(of: project).map { $0.with(catalogs[Int($0.version)]) }
         for due in customer.dueNotices(through: now, by: open) { append(due.event, at: now) }

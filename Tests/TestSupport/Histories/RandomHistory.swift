@@ -102,12 +102,12 @@ package struct RandomHistory {
             }
             start = next
             transactionName = name()
-            // The subscription continues as part of a bundle, under its own name.
+            // The subscription continues as part of a bundle, with a new id.
             if random.chance(10) { (previous, original) = (id(original), transactionName) }
         }
     }
 
-    /// Adds a renewal that could not be paid, with or without grace and recovery. Returns the next start.
+    /// Adds a failed renewal payment, with or without a grace period and a recovery. Returns the next start.
     private mutating func addFailure(of original: String, expiring end: Int64) -> Int64 {
         let isGrace = random.chance(70)
         let until = end + random.number(1...4)
@@ -170,7 +170,7 @@ package struct RandomHistory {
             restored.signedAt = restored.purchased
             restored.rank = .offlineReceipt
             restored.ownership = .purchased
-            // A receipt does not list the items of a sale.
+            // Receipts do not list a sale's items.
             restored.items = []
             facts.append(.transaction(restored))
         }
@@ -199,7 +199,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Adds consents that a parent withdrew, some of them reported twice.
+    /// Adds withdrawals of a parent's consent. Some are reported twice.
     private mutating func addConsents() {
         for _ in 0..<random.number(1...2) {
             let (news, start) = (name(), random.number(0...20))
@@ -210,8 +210,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Adds refund requests for the transaction at various times. Each piece of news may be
-    /// repeated with a new signature.
+    /// Adds refund requests for the transaction at various times. Each report may be repeated with a new signature.
     private mutating func addRefundRequests(of fact: TransactionFact) {
         guard random.chance(20) else { return }
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
@@ -229,7 +228,7 @@ package struct RandomHistory {
         }
     }
 
-    /// Products that another one represents; usually none.
+    /// Returns the products that another one represents. Usually there are none.
     private mutating func someItems(of all: [String]) -> [SoldItem] {
         guard random.chance(20) else { return [] }
         return all.shuffled(using: &random).prefix(Int(random.number(1...2)))
@@ -243,7 +242,7 @@ package struct RandomHistory {
         of fact: TransactionFact, until end: Int64, isUpgraded: Bool
     ) {
         var fact = fact
-        // A price decides nothing, but makes simultaneous statements differ.
+        // The price does not matter for the rules. It makes statements of the same instant differ.
         fact.price = Price(milliunits: random.number(0...2), currency: nil)
         facts.append(.transaction(fact))
         addLegacy(of: fact)
@@ -257,7 +256,8 @@ package struct RandomHistory {
             sign(&fact, after: end)
         }
         if !fact.items.isEmpty, random.chance(50) {
-            // One after another, so that simultaneous statements do not contradict each other.
+            // The items are revoked one after another, so that statements of the same instant do
+            // not contradict each other.
             for index in fact.items.indices where random.chance(60) {
                 let start = fact.purchased.advanced(byMilliseconds: Int64(index + 1) * day)
                 fact.items[index] = SoldItem(fact.items[index].product, revokedAt: start)
@@ -274,7 +274,7 @@ package struct RandomHistory {
     private mutating func someRefund(of fact: TransactionFact) -> Revocation {
         let start = (fact.purchased.milliseconds - at(0).milliseconds) / day
         let moment = random.number(start - 1...start + 8)
-        // Each moment has its share, so that simultaneous statements do not contradict each other.
+        // The moment determines the share, so that statements of the same instant do not contradict each other.
         let isPart = moment % 3 == 0
         let whole: Revocation.Extent = fact.ownership == .familyShared ? .family : .full
         var revocation = refund(
@@ -284,7 +284,7 @@ package struct RandomHistory {
         return revocation
     }
 
-    /// Signs the fact on full days, so that statements are often signed at the same moment.
+    /// Signs the fact at the start of a day, so that several statements often have the same instant.
     private mutating func sign(_ fact: inout TransactionFact, after day: Int64) {
         fact.signedAt = at(day + random.number(0...4))
         fact.rank = one(of: [.clientTransaction, .notification, .serverAPI])
@@ -297,7 +297,7 @@ package struct RandomHistory {
         var legacy = fact
         legacy.rank = one(of: [.offlineReceipt, .verifyReceiptReply])
         legacy.signedAt = at(random.number(0...30))
-        // A receipt does not say who made the purchase, but the store's reply about a receipt does.
+        // A receipt does not state the ownership, but verifyReceipt's reply does.
         if legacy.rank == .offlineReceipt { legacy.ownership = .purchased }
         (legacy.commitment, legacy.previousOriginal) = (nil, nil)
         legacy.items = []

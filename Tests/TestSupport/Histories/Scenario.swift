@@ -3,7 +3,7 @@ package import Core
 package let day: Int64 = 86_400_000
 package let hour: Int64 = 3_600_000
 
-/// A valid identifier. An invalid text is a mistake in the test.
+/// Returns a valid identifier. If the text is invalid, the test is wrong.
 package func id<Kind>(_ text: String) -> Identifier<Kind> {
     do {
         return try Identifier(text)
@@ -16,7 +16,7 @@ package func purchaseID(_ original: String) -> PurchaseID {
     PurchaseID(store: .apple, original: id(original))
 }
 
-/// The instant this many days and milliseconds after 1 January 2026.
+/// Returns the instant this many days and milliseconds after 1 January 2026.
 package func at(_ days: Int64, _ milliseconds: Int64 = 0) -> Instant {
     Instant(milliseconds: 1_767_225_600_000 + days * day + milliseconds)
 }
@@ -41,7 +41,7 @@ package func duration(_ text: String) -> CalendarDuration {
     return duration
 }
 
-/// A statement about one transaction, in the short form that worked examples need.
+/// Returns a statement about one transaction, with only the details that examples need.
 package func transaction(
     _ transaction: String, of original: String? = nil, _ product: String, _ kind: ProductKind?,
     _ start: Instant, to end: Instant? = nil, signed: Instant? = nil,
@@ -142,7 +142,7 @@ package let shop = catalog(
     rules: [OriginalVersionRule(below: "2.0", entitlements: [id("legacy")])])
 
 extension CustomerState {
-    /// Creates the state after the evidence was recorded piece by piece.
+    /// Creates the state after pieces of evidence were recorded one by one.
     package init(recording evidence: [Facts], catalog: Catalog = shop) {
         self.init()
         for facts in evidence { record(facts, catalog: catalog) }

@@ -17,21 +17,21 @@ package struct StoreLife: CustomStringConvertible {
         let product: Offered
         let start: Int64
         var end: Int64
-        /// When the period was paid for: before it began, or within the grace before it.
+        /// When the period was paid for: before it began, or during the grace period before it.
         let paidAt: Int64
-        /// Whether this is an upgrade; `nil` if a change that waited for the renewal began early
-        /// without an announcement by the store.
+        /// Whether this is an upgrade; `nil` if a change at the renewal began early and the store
+        /// did not announce it.
         package var isUpgrade: Bool? = false
     }
 
     struct Offered {
         let name: String
         let level: Int
-        /// The length in periods of the shortest product.
+        /// The length, counted in periods of the shortest product.
         let length: Int64
     }
 
-    /// The products on offer. Each unlocks the entitlement with its name.
+    /// The products on sale. Each unlocks an entitlement with the same name.
     private static let offered = [
         Offered(name: "basic", level: 1, length: 1),
         Offered(name: "basic.long", level: 1, length: 12),
@@ -54,16 +54,16 @@ package struct StoreLife: CustomStringConvertible {
     private var words: [RenewalFact] = []
     private var sales: [Sale] = []
     private var graces: [(product: String, start: Int64, end: Int64)] = []
-    /// The product whose payment is being retried, and since when it gives no access.
+    /// The product whose payment is being retried, and when its access ended.
     package private(set) var unpaid: (product: String, since: Int64)?
     private var random: SeededGenerator
     private let month: Int64
-    /// The length of a day at the pace of these months.
+    /// The length of a day, shortened in proportion to this life's month.
     private let shortDay: Int64
 
     package init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        // In production, in TestFlight, and at paces of the sandbox.
+        // The lengths in production, in TestFlight, and at several paces of the sandbox.
         let lengths = [
             (30 * day, day), (7 * day, day), (day, day / 30), (hour, hour / 30),
             (hour / 12, hour / 360), (hour / 20, hour / 140),
@@ -75,7 +75,7 @@ package struct StoreLife: CustomStringConvertible {
 
     // MARK: The truth
 
-    /// The products that the customer may use, each with whether only a grace gives it.
+    /// Returns the products that the customer may use, and whether only a grace period gives access.
     package func products(at moment: Int64) -> [String: Bool] {
         let paid = sales.filter { $0.start <= moment && moment < $0.end }.map(\.product.name)
         let given = graces.filter { $0.start <= moment && moment < $0.end }.map(\.product)
@@ -87,7 +87,7 @@ package struct StoreLife: CustomStringConvertible {
         return bounds.flatMap { [$0 - 1, $0, $0 + 1] }
     }
 
-    /// The sale that this fact reports for the first time.
+    /// Returns the sale that this fact reports first.
     package func sale(_ fact: AnyFact) -> Sale? {
         guard case .transaction(let one) = fact, fact == facts.first(where: { $0.tells(of: one) })
         else { return nil }
@@ -111,10 +111,10 @@ package struct StoreLife: CustomStringConvertible {
 
     private var last: Sale { sales[sales.count - 1] }
 
-    /// When something can first happen to the newest period.
+    /// The earliest moment for a change to the newest period.
     private var opening: Int64 { max(last.start, last.paidAt) }
 
-    /// How early the store may charge for the next period.
+    /// Returns how early the store charges for the next period.
     private mutating func lead() -> Int64 {
         random.number(0...min(shortDay, (last.end - last.start) / 2))
     }
@@ -128,7 +128,7 @@ package struct StoreLife: CustomStringConvertible {
         let product = other ?? former.product
         let early = lead()
         let isAnnounced = product.name != former.product.name && random.chance(60)
-        // A few renewals begin when they are charged.
+        // A few renewals begin at the moment of payment.
         guard random.chance(20), opening < former.end - early else {
             if isAnnounced { announce(product, before: former.end) }
             sell(product, at: former.end, signed: max(opening, former.end - early))
@@ -138,14 +138,14 @@ package struct StoreLife: CustomStringConvertible {
         sell(product, at: former.end - early, signed: former.end - early)
         guard product.name != former.product.name, early > 0 else { return }
         if !isAnnounced { sales[sales.count - 1].isUpgrade = nil }
-        // The store is asked about the former period and does not call it upgraded. Without that or an
-        // announcement, nothing from the store distinguishes this change from one that does not wait.
+        // The store's answer about the former period does not call it upgraded. Without that answer
+        // or an announcement, this change would look like an immediate one.
         if !isAnnounced || random.chance(50) {
             restate(former.transaction, signed: former.end - early + random.number(0...early))
         }
     }
 
-    /// Announces the product that the customer chose for the next renewal.
+    /// Announces the product for the next renewal.
     private mutating func announce(_ next: Offered, before moment: Int64) {
         let former = last
         if opening >= moment { return }
@@ -165,7 +165,8 @@ package struct StoreLife: CustomStringConvertible {
             })
     }
 
-    /// Lets the renewal's payment fail. The store may give a grace and tries again. Some payments succeed in the end.
+    /// Makes the renewal's payment fail. The store may give a grace period, and it retries the
+    /// payment. Some payments succeed in the end.
     private mutating func failToPay() {
         let former = last
         let (grace, retry) = (someGrace(), month < 7 * day ? 2 * month : 60 * day)
@@ -181,7 +182,7 @@ package struct StoreLife: CustomStringConvertible {
         }
         switch outcome {
         case 0:
-            // The payment is retried as long as this life is known.
+            // The store retries the payment for the rest of this life.
             unpaid = (former.product.name, graceEnd)
         case 1:
             say(at: former.end + retry, of: former.product) {
@@ -189,7 +190,7 @@ package struct StoreLife: CustomStringConvertible {
             }
             resubscribe(after: former.end + retry)
         case 2 where moment < graceEnd:
-            // If the payment succeeds within the grace, the period is the one that was due.
+            // If the payment succeeds during the grace period, the new period begins at the old one's end.
             sell(former.product, at: former.end, signed: moment)
             graceEnd = former.end
         default:
@@ -219,7 +220,7 @@ package struct StoreLife: CustomStringConvertible {
         }
         var charged: TransactionFact?
         if isLate, random.chance(50) {
-            // The next period was already paid for, and does not begin.
+            // The next period was already paid for, but it never begins.
             let signed = max(opening, moment - random.number(1...max(1, length / 50)))
             if signed < moment {
                 charged = fact(former.product, at: former.end, signed: signed)
@@ -227,7 +228,7 @@ package struct StoreLife: CustomStringConvertible {
             }
         }
         if random.chance(30) { restate(former.transaction, signed: moment - 1) }
-        // The customer chose a lower product for the renewal, before another change.
+        // Before this change, the customer chose a lower product for the renewal.
         if former.product.level > 1, random.chance(20) {
             announce(StoreLife.offered[0], before: moment)
         }
@@ -243,7 +244,7 @@ package struct StoreLife: CustomStringConvertible {
         sales[sales.count - 1].isUpgrade = true
     }
 
-    /// Reports the flag or not, sometimes by a receipt's answer.
+    /// Reports the upgrade's flag or not, sometimes in a receipt's reply.
     private mutating func flag(_ transaction: TransactionID, at moment: Int64) {
         guard random.chance(50), var fact = told.last(where: { $0.transaction == transaction })
         else { return }
@@ -273,7 +274,7 @@ package struct StoreLife: CustomStringConvertible {
         resubscribe()
     }
 
-    /// Buys again after everything has ended, perhaps another product.
+    /// Buys a product again after everything has ended.
     private mutating func resubscribe(after moment: Int64 = 0) {
         let start = max(moment, sales.map(\.end).max() ?? 0) + random.number(1...month)
         sell(someProduct(), at: start, signed: start)

@@ -1,13 +1,13 @@
 package import Core
 
-/// Something that happens to the purchases and the account tokens of a few people.
+/// An event in the life of a few people's purchases and account tokens.
 package enum TokenAct: Sendable, CustomStringConvertible {
     case evidence(TransactionFact, Submission.Bearer)
-    /// News about a renewal from the store.
+    /// The store's news about a renewal.
     case news(RenewalFact)
     /// The person registers the token.
     case registered(AccountToken, CustomerID)
-    /// An admin gives the purchase to a person.
+    /// An admin moves the purchase to a person.
     case moved(PurchaseID, to: CustomerID)
     /// An admin undoes the last move.
     case movedBack(PurchaseID)
@@ -31,16 +31,16 @@ package enum TokenAct: Sendable, CustomStringConvertible {
     }
 }
 
-/// Four people who each buy one thing of each kind, and the names of those things.
+/// Four people who each buy one product of each kind. Also the ids of those purchases.
 package struct TokenHistory: Sendable {
-    /// Distinguishes the names from those of other histories.
+    /// A prefix that distinguishes these ids from other histories'.
     private let name: String
     private let subscription: String
     private let coins: String
-    /// When the first of everything was bought.
+    /// When the first purchases were made.
     private let start: Instant
     package let people: [CustomerID]
-    /// One token for each person, and one that no person ever registers.
+    /// One token for each person, and one token that no person registers.
     private let tokens: [AccountToken]
 
     package init(
@@ -60,13 +60,13 @@ package struct TokenHistory: Sendable {
     private var goods: [(product: String, kind: ProductKind)] {
         [
             (subscription, .autoRenewable), ("level2", .nonConsumable), (coins, .consumable),
-            // The catalog does not know this product, so it credits nothing.
+            // The catalog lacks this product, so it credits nothing.
             ("gold", .consumable),
         ]
     }
 
-    /// Purchases with a token on some transactions or none, sent by any of the people in any order, some repeated.
-    /// Also news of the subscription's renewal, tokens that become known, and admins who move purchases meanwhile.
+    /// Returns purchases with or without tokens, sent by any of the people in any order, with
+    /// repetitions. Also contains news of the renewal, registrations of tokens, and admins' moves.
     package func acts(_ random: inout SeededGenerator) -> [TokenAct] {
         var acts: [TokenAct] = []
         for (number, good) in goods.enumerated() {
@@ -96,7 +96,7 @@ package struct TokenHistory: Sendable {
         return acts.shuffled(using: &random)
     }
 
-    /// The same acts, with people who are merged and unmerged.
+    /// Returns the same acts, with merges and undone merges of people between them.
     package func actsWithMerges(_ random: inout SeededGenerator) -> [TokenAct] {
         var acts = acts(&random)
         for _ in 0..<random.number(2...6) {
@@ -120,14 +120,14 @@ package struct TokenHistory: Sendable {
     ) -> TransactionFact {
         let good = goods[number]
         let bought = start.advanced(byMilliseconds: month * 30 * day)
-        // Signed before anything begins, so that every order of arrival is possible.
+        // Signing times are earlier than all acts, so that every order of arrival is possible.
         let signed = start.advanced(byMilliseconds: (month * 10 + statement) * hour)
         var fact = transaction(
             "\(name)-\(number)-\(month)", of: "\(name)-\(number)-0", good.product, good.kind,
             bought,
             signed: signed)
         if good.kind == .autoRenewable { fact.expires = bought.advanced(byMilliseconds: 30 * day) }
-        // Not every statement about a transaction has its token.
+        // Some statements about a transaction lack its token.
         if random.chance(70) { fact.accountToken = token?.text }
         return fact
     }

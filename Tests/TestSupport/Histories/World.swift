@@ -1,12 +1,12 @@
 package import Core
 
 /// The customers of one project and the holders of purchases, in memory: everything that a ledger
-/// keeps between commands.
+/// stores between commands.
 package struct World {
     package private(set) var states: [CustomerID: CustomerState] = [:]
     package private(set) var holders: [PurchaseID: CustomerID] = [:]
     package private(set) var events: [(customer: CustomerID, event: Event)] = []
-    /// Each token's owner. Tokens are in lower case.
+    /// The owner of each token. Tokens are in lower case.
     package var tokens: [String: CustomerID] = [:]
     package var now = at(0)
     private(set) var project = ProjectState()
@@ -17,7 +17,7 @@ package struct World {
         project.apply(.projectChanged(settings), recordedAt: at(0))
     }
 
-    /// Changes how many customers a store account may have.
+    /// Sets how many customers a store account may have.
     package mutating func limit(to customers: Int64?) {
         var settings = project.settings
         settings.customersPerAccount = customers
@@ -42,7 +42,7 @@ package struct World {
         states[customer] = state
     }
 
-    /// Decides and applies a submission. The decision knows only the customers that it names.
+    /// Decides a submission and applies the result. The decision sees only the customers that it names.
     @discardableResult
     package mutating func submit(_ submission: Submission) throws(Refusal) -> [ItemOutcome] {
         let purchases = submission.purchases.map(\.purchase)
@@ -62,7 +62,7 @@ package struct World {
         return decision.items
     }
 
-    /// Registers the token for the customer, with everything that it brings.
+    /// Registers the token for the customer, and moves the purchases that it brings.
     package mutating func register(_ text: String, for customer: CustomerID) throws(Refusal) {
         guard let token = AccountToken(text) else { preconditionFailure("\(text) is no token") }
         let waiting = holders.filter { tokens(of: $0.key, with: $0.value).contains(token.text) }
@@ -78,7 +78,7 @@ package struct World {
         tokens[token.text] = customer
     }
 
-    /// Moves the purchase from its holder, like an admin.
+    /// Moves the purchase away from its holder, as an admin can.
     package mutating func move(_ purchase: PurchaseID, to customer: CustomerID) throws(Refusal) {
         guard let holder = holders[purchase] else { throw .move(.unknown(purchase)) }
         let wish = MovePurchase(
