@@ -1,7 +1,7 @@
 /// A request, with its sender, its reason, and the data needed to decide it.
 ///
-/// A command belongs to one stream, in which its cause counts as carried out. For all other customers concerned, the
-/// command names the purchases and tokens that lead to them. One commit writes all of these streams, or none of them.
+/// A command belongs to one stream, which records its cause as carried out. The command names the purchases and
+/// tokens that identify other customers concerned. One commit writes either all of these streams or none.
 package struct Command: Sendable {
     package typealias Decide = @Sendable (borrowing Situation) throws(Refusal) -> Decision
 
@@ -16,23 +16,22 @@ package struct Command: Sendable {
     package var claimedTokens: [String] = []
     /// Further customers in the command's project and environment whose states the decision needs.
     package var customers: [CustomerID] = []
-    /// The members of `customers` whom the command does not concern.
+    /// The members of `customers` that dry runs and version checks leave out.
     package var bystanders: Set<CustomerID> = []
     /// Customers in the other environment whose states the decision needs.
     package var customersElsewhere: [CustomerID] = []
-    /// Whether the command moves everything that its customers have, in both environments. The
-    /// decision then also needs the holders of all their purchases, and the customers who were
-    /// merged into them.
+    /// Whether the command moves everything that its customers have, in both environments. The decision then also
+    /// needs the holders of all their purchases, and the customers who were merged into them.
     package var movesWhole = false
     /// Whether the decision needs the customer's credits that are waiting for a product.
     package var settlesCredits = false
     /// The evidence on which the decision is based. It is stored in the same commit.
     package var evidence: [EvidenceRecord] = []
-    /// Whether the command is only rehearsed. Its results are then reported but not recorded.
+    /// Whether the command is a dry run, whose results are reported but not recorded.
     package internal(set) var isRehearsal = false
     package internal(set) var decide: Decide
 
-    /// `concernsMerged` says whether the command may also be decided for customers who were merged
+    /// Creates a command. `concernsMerged` says whether the command may also be decided for customers who were merged
     /// into another one.
     package init(
         stream: Stream, actor: Actor, cause: Cause, concernsMerged: Bool = false,
@@ -50,7 +49,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command that concerns a single customer. The project's catalog must know the name.
+    /// Returns a command that concerns a single customer. The project's catalog must know the name.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         concernsMerged: Bool = false,
@@ -68,7 +67,7 @@ package struct Command: Sendable {
         }
     }
 
-    /// A command about a project itself.
+    /// Returns a command about a project itself.
     package static func project(
         _ project: ProjectID, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (ProjectState, Instant) throws(Refusal) -> [Event]
@@ -80,7 +79,7 @@ package struct Command: Sendable {
     }
 }
 
-/// A purchase and its app. Both together are needed to find its holder.
+/// A purchase and its app. Finding the purchase's holder requires both.
 package struct HeldPurchase: Hashable, Sendable {
     package let app: AppID
     package let purchase: PurchaseID
@@ -105,21 +104,21 @@ package struct Cause: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The cause of commands whose events, if any, have other causes.
+    /// The cause of upkeep commands. Their events, if any, have other causes.
     package static let upkeep = Cause(text: "upkeep", digest: [])
 
     package var isUpkeep: Bool { text == Cause.upkeep.text }
 
-    /// Whether the cause is a caller's idempotency key, which identifies a single call.
+    /// Returns whether the cause is a caller's idempotency key, which identifies a single call.
     package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
 }
 
-/// The state of a stream, which may be of any kind.
+/// The state of a customer's or a project's stream.
 package enum StreamState: Hashable, Sendable {
     case customer(CustomerState)
     case project(ProjectState)
 
-    /// The state of a stream without events.
+    /// Creates the state of a stream without events.
     package init(emptyFor stream: Stream) {
         self = stream.isOfProject ? .project(ProjectState()) : .customer(CustomerState())
     }
@@ -141,7 +140,7 @@ package enum StreamState: Hashable, Sendable {
         if case .project(let state) = self { state } else { nil }
     }
 
-    /// The current edition of a project's state that lacks its catalog.
+    /// The project's current edition, if its catalog is not in memory.
     package var lackedEdition: CatalogEdition? { project?.lackedEdition }
 
     /// Gives a project's state its current catalog.
@@ -153,7 +152,7 @@ package enum StreamState: Hashable, Sendable {
     }
 
     package mutating func apply(_ recorded: RecordedEvent) {
-        // The state is released first, so that its contents do not have to be copied.
+        // Releasing the state first avoids copying its contents.
         switch self {
         case .customer(var state):
             self = .project(ProjectState())
@@ -187,7 +186,6 @@ package struct Outcome: Sendable {
     package let events: [RecordedEvent]
     /// The stream's state after the command.
     package let state: StreamState
-    /// The state of the project.
     package let project: ProjectState
     /// A position in the log that covers all of the command's events.
     package let position: Position
@@ -195,7 +193,7 @@ package struct Outcome: Sendable {
     package let items: [ItemOutcome]
     /// Whether an earlier command with the same cause has already done all of the work.
     package let isRepetition: Bool
-    /// The changes that the command would have made; `nil` unless it was rehearsed.
+    /// The changes that the command would have made; `nil` unless the command was a dry run.
     package var rehearsal: Rehearsal?
 
     package init(
@@ -238,7 +236,7 @@ package enum Fault: Trouble, Error, Hashable, Sendable {
     case impeded(Impediment)
     /// Another instance has taken over this instance's work.
     case leaseLost
-    /// The place of the next event is occupied by an event beyond the shard's head.
+    /// An event beyond the shard's head occupies the position of the next event.
     case logBlocked
     /// No event supports a row, so the row cannot be used for a decision. The sentence is for operators.
     case rowUnproven(String)
@@ -247,7 +245,7 @@ package enum Fault: Trouble, Error, Hashable, Sendable {
     /// Something happened that should never happen. The sentence is for operators.
     case broken(String)
 
-    /// Whether any other operation would currently fail as well.
+    /// Whether all other operations would currently fail too.
     package var isOfWholeDatabase: Bool {
         switch self {
         case .unavailable, .impeded, .leaseLost: true

@@ -1,5 +1,5 @@
-/// The effect that a command would have. Deed decides the command with the usual states and rules,
-/// and then discards the decision.
+/// The result of a dry run: the effect that a command would have. Deed decides the command with the usual states and
+/// rules, and then discards the decision.
 package struct Rehearsal: Sendable {
     /// A customer whom the command concerns, before and after the command.
     package struct Side: Sendable {
@@ -15,7 +15,7 @@ package struct Rehearsal: Sendable {
     }
     package let now: Instant
     package let project: ProjectState
-    /// The position in the own customer's shard up to which the rehearsal is current.
+    /// The position in the shard of the command's own customer up to which the dry run is current.
     package let position: Position
     /// The command's own customer, followed by the customers that the command names.
     package let sides: [Side]
@@ -42,8 +42,8 @@ extension Command {
         return command
     }
 
-    /// The same command, but refused if one of the customers concerned has a different version when
-    /// it is decided.
+    /// Returns the same command, which is refused if one of the customers concerned has a different version when the
+    /// command is decided.
     package func requiring(_ versions: [Int64]) -> Command {
         var command = self
         let expected = Array(zip(concerned, versions))

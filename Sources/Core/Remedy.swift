@@ -1,13 +1,12 @@
-/// Something that went wrong, and what helps.
+/// A problem and its remedy, for people.
 package protocol Trouble: Sendable {
-    /// What is wrong, without the ways to deal with it.
+    /// The problem, without the remedy.
     var sentence: String { get }
-    /// What a person can do about it; `nil` if the sentence says it, or if nothing helps.
+    /// What a person can do about the problem; `nil` if the sentence already says so, or if nothing helps.
     var remedy: Remedy? { get }
 }
 
-/// What a person can do about a trouble. Each kind of reader has its own words for it: commands in a
-/// terminal, links on a page.
+/// What a person can do about a problem. A terminal shows it as commands, and a page as links.
 package enum Remedy: Hashable, Sendable {
     // MARK: Projects and their settings
     case createProject(ProjectID)
@@ -56,7 +55,7 @@ package enum Remedy: Hashable, Sendable {
     case raiseFormat
     /// The database lacks events, perhaps because it was restored.
     case acceptLoss
-    /// The record of what was seen of the database is damaged.
+    /// The record of the events seen in the database is damaged.
     case acceptServer
     case keepRecord
     case inspectRows
@@ -67,7 +66,7 @@ package enum Remedy: Hashable, Sendable {
     // MARK: Evidence and reconciliations
     case inspectQueue
     case listReconciliations
-    /// The next run requests the remaining histories, too.
+    /// The next run also requests the remaining histories.
     case requestRemainingHistories
     case requestHistories
     case readHistories
@@ -76,7 +75,7 @@ package enum Remedy: Hashable, Sendable {
     case resetSecondFactor
 }
 
-/// What a person can do about a need of a project.
+/// What a person can do about something that a project needs.
 package enum ProjectRemedy: Hashable, Sendable {
     case createKey(ProjectID)
     case listProducts(ProjectID)

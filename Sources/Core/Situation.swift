@@ -1,4 +1,4 @@
-/// The states on which a command is decided. No other command can change them before the commit.
+/// The states on which the decision about a command is based. No other command can change them before the commit.
 package struct Situation: Sendable {
     package let now: Instant
     /// The log format in effect. Rules that came with a later format do not apply yet.
@@ -14,7 +14,7 @@ package struct Situation: Sendable {
     package let waiting: [String: [PurchaseID]]
     /// The credits that wait for a product in the catalog, if the command needs them.
     package let waitingCredits: [WaitingCredit]
-    /// The command's purchases that may never have a holder again.
+    /// The command's purchases that no customer may hold again.
     package let erased: Set<PurchaseID>
     /// The states of the customers in the other environment that the command names.
     private let elsewhere: [CustomerID: CustomerState]
@@ -50,15 +50,15 @@ package struct Situation: Sendable {
         self.knownElsewhere = knownElsewhere
     }
 
-    /// The state of a customer whom the command concerns.
+    /// Returns the state of a customer whom the command concerns.
     package func customer(_ id: CustomerID) -> CustomerState { states[id] ?? CustomerState() }
 
-    /// The state of a customer in the other environment whom the command names.
+    /// Returns the state of a customer in the other environment whom the command names.
     package func customerElsewhere(_ id: CustomerID) -> CustomerState {
         elsewhere[id] ?? CustomerState()
     }
 
-    /// The holder of the purchase, with that customer's state.
+    /// Returns the holder of the purchase, with that customer's state.
     package func holder(of purchase: PurchaseID) -> Holder? {
         holders[purchase].map { Holder($0, customer($0)) }
     }
@@ -90,7 +90,7 @@ package struct Decision: Sendable {
     package var items: [ItemOutcome]
     /// Further table changes in the same commit.
     package var upkeep: Upkeep?
-    /// The purchases with an event that rests on the evidence with this index.
+    /// Returns the purchases with an event that is based on the evidence with this index.
     package func purchases(restingOn index: Int) -> Set<PurchaseID> {
         var found: Set<PurchaseID> = []
         for part in parts where part.restsOn == index {
@@ -115,7 +115,7 @@ package struct Decision: Sendable {
     /// with the events.
     package var restsOn: Set<Int> { Set(parts.compactMap(\.restsOn)) }
 
-    /// A decision with events for a single customer.
+    /// Creates a decision with events for a single customer.
     package init(_ events: [Event], for customer: CustomerID, _ upkeep: Upkeep? = nil) {
         self.init(parts: [Part(customer: customer, events: events)])
         self.upkeep = upkeep
@@ -200,7 +200,7 @@ package struct EvidenceRecord: Hashable, Sendable {
     package let signedAt: Instant
     /// The evidence without its certificates, in a form that can be restored.
     package let content: [UInt8]
-    /// The certificates in the order in which they are put back.
+    /// The certificates, in the order in which they are put back into the content.
     package let certificates: [KeptCertificate]
     /// Whether the evidence is stored even if it does not contain anything new.
     package let isKeptAlways: Bool

@@ -1,12 +1,11 @@
-/// The clock or a catalog changed access to an entitlement, or is about to.
+/// A past or upcoming change of access to an entitlement, caused by the clock or a new catalog.
 package struct AccessNotice: EventContent {
     package let entitlement: EntitlementID
     /// The time of the boundary, not of the notice.
     package let at: Instant
-    /// The answer that reads return from the boundary on.
+    /// The answer that reads return from that time onward.
     package let answer: AccessAnswer
-    /// The position of the published end that this notice corrects, because access turned out to
-    /// continue.
+    /// The position of an earlier notice that access ended, which this notice corrects because access continues.
     package let corrects: Position?
     package var subject: EventSubject { .entitlement(entitlement) }
 

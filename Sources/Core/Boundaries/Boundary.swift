@@ -18,12 +18,12 @@ package struct Boundary: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The boundaries after an instant according to one catalog, in chronological order.
+    /// Returns the boundaries after `instant` under the catalog, in chronological order.
     package func boundaries(after instant: Instant, by catalog: Catalog) -> [Boundary] {
         boundaries(of: runs(by: catalog), after: instant, by: catalog)
     }
 
-    /// The first of these boundaries, for callers that have already derived the runs of access.
+    /// Returns the first boundary after `instant`. The caller has already derived the runs of access.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], after instant: Instant, by catalog: Catalog
     ) -> Instant? {
@@ -47,9 +47,8 @@ extension CustomerState {
         return boundaries.sorted()
     }
 
-    /// When to announce that a run of access is about to end. The catalog says how long before the
-    /// end. There is no announcement if the run is shorter than that, or if a store is known to
-    /// renew it.
+    /// Returns when to announce the upcoming end of a run of access: as long before the end as the catalog says.
+    /// Returns `nil` if the run is shorter than that, or if a store is known to renew it.
     private func reminder(
         of id: EntitlementID, _ run: Interval, by catalog: Catalog
     ) -> Instant? {

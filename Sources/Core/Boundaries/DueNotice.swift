@@ -19,10 +19,10 @@ package struct DueNotice: Hashable, Sendable {
     package let reason: Reason
 }
 
-/// When a customer's stream was last written, and under which catalog.
+/// The time of the last write to a customer's stream, and the version of the catalog at that time.
 ///
 /// Every write to a stream first publishes the changes that the clock has caused since the previous write. All
-/// boundaries up to the last record have therefore been published, or a fact has stated them. No later boundary has.
+/// boundaries up to the last write have therefore been published or stated by a fact. No later boundary has.
 package struct LastRecord: Hashable, Sendable {
     package let at: Instant
     package let catalogVersion: Int64
@@ -34,13 +34,12 @@ package struct LastRecord: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The events to publish up to `now`. They cover the boundaries under each catalog while it was
-    /// in effect, and the changes that each newer catalog made. `editions` are the open ones with
-    /// their catalogs.
+    /// Returns the events to publish up to `now`: the boundaries under each catalog while it was in effect, and the
+    /// changes that each new catalog made. `editions` are the open editions with their catalogs.
     package func dueNotices(through now: Instant, by editions: [CatalogEdition]) -> [DueNotice] {
         guard let lastRecord else { return [] }
         var due: [DueNotice] = []
-        // The catalog before the oldest remembered edition is not known.
+        // The catalog before the oldest remembered edition is unknown.
         var start = max(lastRecord.at, editions.first?.since ?? lastRecord.at)
         for (edition, next) in zip(editions, editions.dropFirst().map(Optional.some) + [nil]) {
             let end = max(start, next.map { min($0.since, now) } ?? now)
@@ -53,8 +52,8 @@ extension CustomerState {
         return due
     }
 
-    /// The next instant at which an event must be published. The caller has already derived the
-    /// runs of access and published everything that is due.
+    /// Returns the next instant at which an event must be published. The caller has already derived the runs of
+    /// access and published everything that is due.
     package func nextBoundary(
         of runs: [EntitlementID: [Interval]], in project: ProjectState
     ) -> Instant? {
@@ -64,7 +63,7 @@ extension CustomerState {
             of: runs, after: max(lastRecord.at, catalogSince), by: project.catalog)
     }
 
-    /// Events for access that was published as ended but that newly recorded facts restore.
+    /// Returns events for access whose end was published but which new facts restore.
     package func regained(at now: Instant, by catalog: Catalog) -> [Event] {
         if endedAccess.isEmpty { return [] }
         let entitlements = entitlements(at: now, catalog: catalog)
@@ -79,7 +78,7 @@ extension CustomerState {
         }
     }
 
-    /// The access that the customer gains or loses when one catalog replaces another.
+    /// Returns notices of the access that the customer gains or loses when one catalog replaces another.
     private func notices(
         from old: CatalogEdition, to new: CatalogEdition, at instant: Instant
     ) -> [DueNotice] {

@@ -4,21 +4,21 @@ package struct Catalog: Hashable, Sendable {
 
     /// The products, sorted by store and id.
     package var products: [Product] { content.value.products }
-    /// The titles of the entitlements to which the catalog gives one.
+    /// Titles of entitlements; an entitlement may lack one.
     package var entitlementTitles: [EntitlementID: String] { content.value.entitlementTitles }
-    /// The titles of the currencies to which the catalog gives one.
+    /// Titles of currencies; a currency may lack one.
     package var currencyTitles: [CurrencyID: String] { content.value.currencyTitles }
     package var originalVersionRules: [OriginalVersionRule] { content.value.originalVersionRules }
-    /// How long before access to an entitlement ends the upcoming end is announced.
+    /// How long in advance Deed announces the end of access to an entitlement.
     package var endingSoon: [EntitlementID: CalendarDuration] { content.value.endingSoon }
 
-    /// A catalog without products.
+    /// Creates a catalog without products.
     package init() {
         self.init(
             products: [], entitlementTitles: [:], endingSoon: [:], currencyTitles: [:], rules: [])
     }
 
-    /// Internal, because only a validated draft may become a catalog.
+    /// Creates a catalog. Internal, because only a validated draft may become one.
     init(
         products: [Product], entitlementTitles: [EntitlementID: String],
         endingSoon: [EntitlementID: CalendarDuration], currencyTitles: [CurrencyID: String],
@@ -38,15 +38,15 @@ package struct Catalog: Hashable, Sendable {
         place(of: key).map { products[$0] }
     }
 
-    /// The catalog as far as it concerns customers who bought only these products. Their rights and
-    /// boundaries are the same by both.
+    /// Returns the catalog reduced to these products. Customers who bought no others have the same rights and
+    /// boundaries under both catalogs.
     package func narrowed(to keys: Set<ProductKey>) -> Catalog {
         Catalog(
             products: keys.compactMap(product), entitlementTitles: [:], endingSoon: endingSoon,
             currencyTitles: [:], rules: originalVersionRules)
     }
 
-    /// The index of a product in `products`.
+    /// Returns the index of a product in `products`.
     func place(of key: ProductKey) -> Int? { content.value.places[key] }
 
     /// Every entitlement that the catalog mentions, sorted.
@@ -55,7 +55,7 @@ package struct Catalog: Hashable, Sendable {
     /// Every currency that the catalog mentions, sorted.
     package var currencies: [CurrencyID] { content.value.names.currencies.sorted() }
 
-    /// Whether the catalog mentions the name.
+    /// Returns whether the catalog mentions the name.
     package func knows(_ name: CatalogName) -> Bool {
         switch name {
         case .entitlement(let id): content.value.names.entitlements.contains(id)
@@ -86,7 +86,6 @@ private struct CatalogNames: Hashable, Sendable {
     }
 }
 
-/// A catalog's contents.
 private struct CatalogContent: Hashable, Sendable {
     let products: [Product]
     let entitlementTitles: [EntitlementID: String]

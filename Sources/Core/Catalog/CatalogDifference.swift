@@ -14,7 +14,7 @@ package struct CatalogChange: Hashable, Sendable {
     }
     package let subject: Subject
     package let kind: Kind
-    /// The members of the product that differ, by their names in the catalog file.
+    /// The product's members that differ, named as in the catalog file.
     package let members: [String]
 
     init(_ subject: Subject, _ kind: Kind, members: [String] = []) {
@@ -25,7 +25,7 @@ package struct CatalogChange: Hashable, Sendable {
 }
 
 extension Catalog {
-    /// The differences from the older catalog. Products come first, and each group is sorted.
+    /// Returns the differences from the older catalog. Products come first, and each group is sorted.
     package func changes(from old: Catalog) -> [CatalogChange] {
         let before = Dictionary(uniqueKeysWithValues: old.products.map { ($0.key, $0) })
         let after = Dictionary(uniqueKeysWithValues: products.map { ($0.key, $0) })
@@ -90,7 +90,7 @@ package struct AccessChange: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The entitlements that the customer would gain and lose at `now` under the new catalog.
+    /// Returns the entitlements that the customer would gain and lose at `now` under the new catalog.
     package func accessChange(from old: Catalog, to new: Catalog, now: Instant) -> AccessChange {
         let before = Set(entitlements(at: now, catalog: old).active)
         let after = Set(entitlements(at: now, catalog: new).active)

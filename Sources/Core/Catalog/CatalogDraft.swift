@@ -13,7 +13,7 @@ package struct CatalogDraft: Sendable {
     package private(set) var problems: [CatalogProblem] = []
     /// The readable parts of products that could not be read completely, by index.
     private var fragments: [Int: ProductFragment] = [:]
-    /// The paths that have a problem or contain one.
+    /// The paths of problems, and the paths that contain them.
     private var flawed: Set<String> = []
 
     package init() {}
@@ -34,8 +34,7 @@ package struct CatalogDraft: Sendable {
         }
     }
 
-    /// Records that the value at a path is empty, unless that value was refused. A refused value
-    /// already has a recorded problem.
+    /// Records that the value at a path is empty, unless a problem with that value has already been recorded.
     package mutating func noteEmpty(_ path: String, _ remedy: String) {
         if !flawed.contains(path) { note(path, "is empty; \(remedy)") }
     }
@@ -148,7 +147,6 @@ package struct CatalogProblem: Hashable, Sendable, CustomStringConvertible {
     package var description: String { path.isEmpty ? "it \(sentence)" : "\(path) \(sentence)" }
 }
 
-/// All problems in a catalog.
 package struct InvalidCatalog: Error, Hashable, CustomStringConvertible {
     package let problems: [CatalogProblem]
 

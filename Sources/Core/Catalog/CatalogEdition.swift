@@ -14,21 +14,21 @@ package struct CatalogEdition: Hashable, Sendable {
         self.since = since
     }
 
-    /// How many editions are remembered. The log contains all of them, but decisions need only
-    /// editions whose effects have not yet been recorded for every customer.
+    /// The number of editions that a project's state remembers. The log contains all editions, but decisions need
+    /// only those whose effects have not yet been recorded for every customer.
     package static let limit = 64
     /// The edition before the first catalog.
     static let none = CatalogEdition(
         CatalogChanged(version: 0, catalog: Catalog()), since: .distantPast)
 
-    /// The same edition with its catalog.
+    /// Returns the same edition with this catalog.
     package func with(_ catalog: Catalog?) -> CatalogEdition {
         var edition = self
         edition.catalog = catalog
         return edition
     }
 
-    /// The catalog, which must have been read.
+    /// The catalog, which must be in memory.
     var contents: Catalog {
         guard let catalog else { preconditionFailure("the catalog \(version) was not read") }
         return catalog
@@ -36,16 +36,16 @@ package struct CatalogEdition: Hashable, Sendable {
 }
 
 extension ProjectState {
-    /// The edition with this version and all newer ones, mostly without their catalogs; `nil` if it
-    /// is no longer remembered.
+    /// Returns the edition with this version and all newer editions, most of them without their catalogs. Returns
+    /// `nil` if the edition is no longer remembered.
     package func editions(from version: Int64) -> ArraySlice<CatalogEdition>? {
         editions.firstIndex { $0.version == version }.map { editions[$0...] }
     }
 }
 
 extension CustomerState {
-    /// The edition that was in effect when the stream was last written, and all newer ones, mostly
-    /// without their catalogs; empty if no boundaries are published for the customer.
+    /// Returns the edition that was in effect when the stream was last written, and all newer editions, most of them
+    /// without their catalogs. Returns no editions if no boundaries are published for the customer.
     package func openEditions(of project: ProjectState) -> ArraySlice<CatalogEdition> {
         guard project.exists, let lastRecord, !isErased else { return [] }
         let editions = project.editions

@@ -39,7 +39,7 @@ extension Situation {
 }
 
 extension CustomerState {
-    /// Whether the name appears in the customer's past, even if the catalog no longer knows it.
+    /// Returns whether the name appears in the customer's past, even if the catalog no longer knows it.
     func has(_ name: CatalogName) -> Bool {
         guard case .currency(let currency) = name else { return false }
         return balances.moved(currency)

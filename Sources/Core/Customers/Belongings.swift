@@ -36,8 +36,7 @@ package struct BelongingNames: Hashable, Sendable {
     /// The tokens, including those of orders.
     package let tokens: [AccountToken]
     package let balances: [CurrencyID: Int64]
-    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only by the
-    /// undoing of a merge.
+    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only when a merge is undone.
     package internal(set) var consents: [NewsID]
 
     package init(
@@ -52,10 +51,10 @@ package struct BelongingNames: Hashable, Sendable {
     }
 }
 
-/// A customer who was merged into this one, with what this customer still has from the merge.
+/// A customer who was merged into this one, with the belongings from the merge that this customer still has.
 package struct JoinedCustomer: Hashable, Sendable {
     package let customer: CustomerID
-    /// Customers who had been merged into that customer before.
+    /// Customers who had previously been merged into that customer.
     package let others: [CustomerID]
     package let at: Instant
     package private(set) var purchases: Set<PurchaseID> = []
@@ -95,8 +94,8 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// The belongings that came with the customer. Belongings that are also in this customer's own
-    /// lists are given by name. All others are given in full.
+    /// Creates the record of a merge. Belongings that are also in this customer's own lists are given by name. All
+    /// others are given in full.
     package init(
         _ customer: CustomerID, with others: [CustomerID], at instant: Instant,
         names: BelongingNames, purchases: Set<PurchaseID>, _ rest: Belongings,
@@ -125,8 +124,7 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// The part of each balance that belongs to that customer, based on the current worth of the
-    /// purchases.
+    /// Returns the part of each balance that belongs to that customer, based on the current worth of the purchases.
     func amounts(among credits: [Credit.Key: Credit]) -> [CurrencyID: Int128] {
         var amounts = coins.mapValues(\.base)
         for (key, credit) in credits where purchases.contains(key.purchase) {
@@ -158,10 +156,10 @@ package struct JoinedCustomer: Hashable, Sendable {
         }
     }
 
-    /// The unused part of the balance that came with that customer.
+    /// Returns the unused part of the balance that came with that customer.
     func left(of currency: CurrencyID) -> Int128 { coins[currency]?.left ?? 0 }
 
-    /// The used part of the balance that came with that customer.
+    /// Returns the used part of the balance that came with that customer.
     func missing(of currency: CurrencyID) -> Int128 { coins[currency]?.gone ?? 0 }
 
     /// Spends up to the amount that is left, and returns the remainder.
@@ -171,7 +169,7 @@ package struct JoinedCustomer: Hashable, Sendable {
         return amount - taken
     }
 
-    /// Replaces coins of one kind, and returns the remainder.
+    /// Makes up for gone or owed coins, and returns the remainder.
     mutating func makeUp(
         _ amount: Int128, _ currency: CurrencyID, _ kind: WritableKeyPath<Share, Int128>
     ) -> Int128 {
@@ -192,7 +190,7 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// Records that an admin gave coins. These replace coins that are gone, and then owed ones.
+    /// Records that an admin gave coins. They first replace coins that are gone, then owed coins.
     mutating func makeUp(_ amount: Int128, _ currency: CurrencyID) {
         var rest = amount
         for kind in [\JoinedCustomer.Share.gone, \.owed] {
@@ -202,7 +200,7 @@ extension [JoinedCustomer] {
         }
     }
 
-    /// How many coins are missing to undo the merge of the customer at `place`: the used coins that
+    /// Returns how many coins are missing to undo the merge of the customer at `place`. These are the used coins that
     /// cannot be attributed to a customer who was merged earlier.
     func lack(of currency: CurrencyID, at place: Int) -> Int128 {
         let spare = self[..<place].reduce(Int128(0)) { $0 + $1.left(of: currency) }

@@ -1,4 +1,4 @@
-/// The contents of a customer's state, which result from applying the stream's events in order.
+/// The contents of a customer's state, built by applying the stream's events in order.
 package struct CustomerContent: Hashable, Sendable {
     package var version: Int64 = 0
     package var purchases: [Purchase] = []
@@ -20,7 +20,7 @@ package struct CustomerContent: Hashable, Sendable {
     package var lacksErasure = false
     package var mergedInto: CustomerID?
     package var joined: [JoinedCustomer] = []
-    /// Whether any of the purchases may have several names.
+    /// Whether any of the purchases may have several ids.
     package var hasReadings = false
 
     package init() {}
@@ -95,7 +95,7 @@ package struct CustomerContent: Hashable, Sendable {
 }
 
 extension CustomerContent {
-    /// The purchase's index. The purchase is added if it is missing.
+    /// Returns the purchase's index, and adds the purchase if it is missing.
     private mutating func place(of id: PurchaseID) -> Int {
         if let known = known(id) { return known }
         let place = purchases.place(for: id)
@@ -116,7 +116,7 @@ extension CustomerContent {
     private mutating func apply(_ attached: PurchaseAttached) {
         _ = place(of: attached.purchase)
         for fact in attached.transactions { join(fact) }
-        // Readings may have revealed that the purchase has another name.
+        // Readings may have revealed that the purchase has another id.
         let place = place(of: attached.purchase)
         for fact in attached.renewals { purchases[place].join(fact) }
         for fact in attached.refunds { purchases[place].join(fact) }
@@ -157,7 +157,7 @@ extension CustomerContent {
         installedBy.insert(id, at: installedBy.firstIndex { id < $0 } ?? installedBy.endIndex)
     }
 
-    /// Whether the customer has no merges in either direction.
+    /// Whether no merge currently involves the customer.
     var isWhole: Bool { joined.isEmpty && mergedInto == nil }
 
     /// The customer as shown, with the apps of customers merged into it. A customer who was merged
@@ -222,7 +222,7 @@ extension CustomerContent {
         case .balanceAdjusted(let adjusted):
             let amount = Int128(adjusted.amount)
             if amount < 0 { noteSpending(-amount, of: adjusted.currency) }
-            // Earned coins are not meant to make up for missing ones.
+            // Earned coins do not make up for missing ones.
             if amount > 0, adjusted.earnedAt == nil { joined.makeUp(amount, adjusted.currency) }
             balances.apply(adjusted)
         default: break

@@ -10,12 +10,10 @@ package struct CustomerState: Hashable, Sendable {
 
     package init() {}
 
-    /// Creates a state with these contents.
     package init(of content: CustomerContent) {
         self.content = Shared(content)
     }
 
-    /// The contents of the state.
     package var parts: CustomerContent { content.value }
 
     /// The version of the newest event included; 0 if there are no events.
@@ -61,9 +59,9 @@ package struct CustomerState: Hashable, Sendable {
     package var erasedAt: Int64? { content.value.erasedAt }
     /// When the last erasure was recorded.
     package var erasedOn: Instant? { content.value.erasedOn }
-    /// Purchases that may never have a holder again.
+    /// Marks of purchases that no customer may hold again.
     package var forgotten: [PurchaseMark] { content.value.forgotten }
-    /// Whether the stream contains emptied events but no erasure after them.
+    /// Whether the stream contains emptied events but no later erasure.
     package var lacksErasure: Bool { content.value.lacksErasure }
 
     package mutating func apply(_ event: Event) {
@@ -96,8 +94,8 @@ package struct CustomerState: Hashable, Sendable {
         }
     }
 
-    /// The customer with the purchases of another state added for the given apps. This is used for
-    /// sandbox purchases that count in production. Nothing else is added.
+    /// Returns the customer with the purchases that another state has for the given apps. Used for sandbox purchases
+    /// that count in production. No other data is added.
     package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
         let guests = sandbox.purchases.filter { purchase in
             purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
@@ -137,8 +135,8 @@ package struct EndedAccess: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's store accounts. Excludes the accounts of a merged customer, and the accounts
-    /// of purchases that an undo would return to that customer.
+    /// Returns the customer's store accounts, except those of a merged customer and of the purchases that an undo
+    /// would return to that customer.
     func accounts(
         without one: JoinedCustomer, and purchases: [Purchase]
     ) -> Set<AppTransactionID> {

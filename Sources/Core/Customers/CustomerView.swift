@@ -28,7 +28,7 @@ package struct CustomerView: Sendable {
 }
 
 extension CustomerSnapshot {
-    /// Whether answers about the stream include the customer's sandbox purchases.
+    /// Returns whether answers about the stream include the customer's sandbox purchases.
     package func includesSandbox(of stream: Stream) -> Bool {
         stream.environment == .production && !project.sandboxApps(for: stream.customer).isEmpty
     }

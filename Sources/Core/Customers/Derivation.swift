@@ -13,8 +13,8 @@ package struct Entitlements: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's entitlements at `instant`, derived from the whole stream and the catalog.
-    /// Grants do not depend on the catalog.
+    /// Returns the customer's entitlements at `instant`, derived from the whole stream and the catalog. Grants do not
+    /// depend on the catalog.
     package func entitlements(at instant: Instant, catalog: Catalog) -> Entitlements {
         let tally = Tally(of: rights(by: catalog), at: instant, in: self, catalog)
         let all = tally.verdicts(at: instant).map { id, verdict in
@@ -25,7 +25,7 @@ extension CustomerState {
         return Entitlements(at: instant, all: all, nextChange: next)
     }
 
-    /// The unbroken runs of access to each entitlement, with all of its sources combined.
+    /// Returns the unbroken runs of access to each entitlement, with all of its sources combined.
     package func runs(by catalog: Catalog) -> [EntitlementID: [Interval]] {
         Tally(of: rights(by: catalog), at: .distantPast, in: self, catalog).runs
     }
@@ -44,7 +44,7 @@ struct Verdict {
 private struct Tally {
     private(set) var nextChange: Instant?
     private var rows: [(id: EntitlementID, sum: Sum)] = []
-    /// The row of each entitlement. Used only once there are too many rows for a linear search.
+    /// The row of each entitlement. Used only when there are too many rows for a linear search.
     private var places: [EntitlementID: Int] = [:]
     private static let few = 8
 
@@ -91,7 +91,7 @@ private struct Tally {
 }
 
 extension Right {
-    /// Whether both rights come from the same product of the same purchase.
+    /// Returns whether both rights come from the same product of the same purchase.
     fileprivate func isOfSameOrigin(as other: Right) -> Bool {
         guard case .transaction(_, let purchase, let product) = source,
             case .transaction(_, let otherPurchase, let otherProduct) = other.source
@@ -99,7 +99,7 @@ extension Right {
         return purchase == otherPurchase && product == otherProduct
     }
 
-    /// The entitlements that this right unlocks.
+    /// Returns the entitlements that this right unlocks.
     func unlocked(in state: CustomerState, by catalog: Catalog) -> [EntitlementID] {
         switch source {
         case .transaction(_, _, let product):
@@ -182,9 +182,9 @@ struct Sum {
 }
 
 extension Right {
-    /// Whether this right takes precedence over another one of the same standing. A paid period
-    /// precedes a grace period. Otherwise the later end wins (for two upcoming rights, the earlier
-    /// start), and then the later start. Among equal rights, the first one takes precedence.
+    /// Returns whether this right takes precedence over another one of the same standing. A paid period precedes a
+    /// grace period. Otherwise the later end wins (for two upcoming rights, the earlier start), and then the later
+    /// start. Among equal rights, the first one takes precedence.
     func saysMore(than other: Right, _ standing: Standing) -> Bool {
         if standing == .ahead { return interval.start < other.interval.start }
         if standing == .access, (rule == .grace) != (other.rule == .grace) {
@@ -213,6 +213,6 @@ extension Right {
 extension Interval {
     fileprivate var endOfTime: Instant { end ?? .distantFuture }
 
-    /// Whether the right still gives access at `instant` or ends at exactly that time.
+    /// Returns whether the right gives access at `instant` or ends exactly then.
     fileprivate func reaches(_ instant: Instant) -> Bool { end.map { instant <= $0 } ?? true }
 }

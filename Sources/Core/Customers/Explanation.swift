@@ -43,7 +43,7 @@ package struct IgnoredPurchase: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The facts, rules and boundaries behind the answer about one entitlement.
+    /// Returns the facts, rules and boundaries behind the answer about one entitlement.
     package func explanation(
         of id: EntitlementID, at instant: Instant, catalog: Catalog
     ) -> Explanation {
@@ -128,7 +128,7 @@ extension Purchase {
 }
 
 extension Event {
-    /// Whether the event is about this source of a right and should appear in an explanation.
+    /// Returns whether the event is about this source of a right and should appear in an explanation.
     package func isAbout(_ source: Entitlement.Source) -> Bool {
         switch (subject, source) {
         case (.grant(let id), .grant(let source)): id == source

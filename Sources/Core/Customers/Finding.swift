@@ -5,7 +5,7 @@ package struct FindWords: Hashable, Sendable {
 
     package let text: String
 
-    /// Removes the spaces that may surround copied text.
+    /// Creates search words, without the spaces that may surround copied text.
     package init(_ text: String) throws(InvalidFindWords) {
         let scalars = text.unicodeScalars
         let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
@@ -46,8 +46,7 @@ package struct FindWords: Hashable, Sendable {
     /// The account token, if the words have the form of one.
     package var token: AccountToken? { AccountToken(text) }
 
-    /// The position of the event whose id the words are, and the first digits of the event's chain;
-    /// `nil` for any other words.
+    /// If the words are an event's id, that event's position and the first digits of its hash.
     package var event: (position: Position, mark: String?)? {
         if let position = Position(text) { return (position, nil) }
         let parts = text.lowercased().split(separator: "-", omittingEmptySubsequences: false)
@@ -108,7 +107,7 @@ package enum FoundKind: String, Hashable, Sendable, CaseIterable {
     case storeOrder = "store_order"
 }
 
-/// The customer to whom a name leads according to a table row. The customer's events decide whether that is correct.
+/// A possible match for a name, found in a table row. The customer's events decide whether the match is correct.
 package struct FoundLead: Hashable, Sendable {
     package let kind: FoundKind
     /// The id of the object with this name. For a line item, this is the id of its transaction.
@@ -130,7 +129,7 @@ package struct FoundLead: Hashable, Sendable {
     }
 }
 
-/// The customers to whom the words lead according to table rows.
+/// The possible matches for the words, found in table rows.
 package struct FoundLeads: Sendable {
     /// Exact matches, by kind and environment.
     package var exact: [FoundLead] = []
@@ -145,7 +144,7 @@ package struct FoundLeads: Sendable {
 }
 
 extension FoundLead {
-    /// Whether the customer's events confirm the lead.
+    /// Returns whether the customer's events confirm the lead.
     package func isSupported(by state: CustomerState) -> Bool {
         switch kind {
         case .customer, .event: return true
@@ -164,7 +163,7 @@ extension FoundLead {
         }
     }
 
-    /// The product concerned, if any.
+    /// Returns the product concerned, if any.
     package func product(in state: CustomerState) -> ProductID? {
         if kind == .order { return state.orders.first { $0.id.text == id }?.opened.product }
         guard let purchase = purchase.flatMap(state.purchase) else { return nil }

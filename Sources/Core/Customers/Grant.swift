@@ -44,8 +44,8 @@ package struct Grant: Hashable, Sendable {
         if let change { change.lasts } else { given.afterCurrent }
     }
 
-    /// The right that results from the grant if it starts at that instant. The right is empty if
-    /// the grant was revoked before then.
+    /// Returns the right that results from the grant if it starts at that instant. The right is empty if the grant
+    /// was revoked before then.
     func right(of source: Right.Source, from start: Instant) -> Right {
         let end = length.map { min($0.end(after: start), Instant.writable.upperBound) } ?? end
         var right = Right(

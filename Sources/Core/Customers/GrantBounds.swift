@@ -1,4 +1,4 @@
-/// When a grant starts and ends according to current knowledge, unless it is revoked earlier.
+/// The start and end of a grant as currently known. A revocation may still end the grant earlier.
 package struct GrantBounds: Hashable, Sendable {
     /// `nil` if the grant waits for access that has no end.
     package let start: Instant?
@@ -11,7 +11,7 @@ package struct GrantBounds: Hashable, Sendable {
 }
 
 extension Grant {
-    /// The grant's bounds if it starts at that instant; `nil` if it never starts.
+    /// Returns the grant's bounds if it starts at that instant; `nil` if it never starts.
     package func bounds(from start: Instant?) -> GrantBounds {
         guard let start, let length else { return GrantBounds(start: start, end: end) }
         return GrantBounds(
@@ -27,8 +27,7 @@ extension Grant {
 }
 
 extension CustomerState {
-    /// The bounds of each grant according to current knowledge, in the order in which the grants
-    /// were given.
+    /// Returns the bounds of each grant as currently known, in the order in which the grants were given.
     package func grantBounds(by catalog: Catalog) -> [GrantBounds] {
         var starts: [Int: Instant] = [:]
         if grants.contains(where: \.waits) {
@@ -41,7 +40,7 @@ extension CustomerState {
         }
     }
 
-    /// The grant with this id, and its bounds.
+    /// Returns the grant with this id, and its bounds.
     package func boundedGrant(
         _ id: GrantID, by catalog: Catalog
     ) -> (grant: Grant, bounds: GrantBounds)? {

@@ -56,7 +56,7 @@ package struct GrantLeads: Hashable, Sendable {
 }
 
 extension Grant {
-    /// Whether the grant gives access at that instant, given these bounds.
+    /// Returns whether the grant gives access at that instant, given these bounds.
     package func isActive(at instant: Instant, within bounds: GrantBounds) -> Bool {
         guard let start = bounds.start else { return false }
         let interval = Interval(start: start, end: bounds.end.map { max(start, $0) })

@@ -1,5 +1,5 @@
-/// The number of items of each kind that are stored about a customer, apart from event headers. The
-/// order suits human readers.
+/// The number of items of each kind that are stored about a customer, apart from event headers, in the order in which
+/// to display them.
 package struct KeptCounts: Sendable {
     package let all: [(kind: String, count: Int64)]
 

@@ -1,6 +1,6 @@
 /// A customer's purchases, sorted by id.
 extension [Purchase] {
-    /// The index of the purchase with this id, or the index at which to insert it.
+    /// Returns the index of the purchase with this id, or the index at which to insert it.
     func place(for id: PurchaseID) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {
@@ -10,7 +10,7 @@ extension [Purchase] {
         return low
     }
 
-    /// The index of the purchase. Readings may have given the purchase several names.
+    /// Returns the index of the purchase. Readings may have given the purchase several ids.
     func place(of id: PurchaseID, hasReadings: Bool) -> Int? {
         let place = place(for: id)
         if place < endIndex, self[place].id == id { return place }

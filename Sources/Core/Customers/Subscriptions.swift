@@ -30,7 +30,7 @@ package struct SubscriptionStatus: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The customer's auto-renewing subscriptions at `instant`, in order of purchase.
+    /// Returns the customer's auto-renewing subscriptions at `instant`, in order of purchase.
     package func subscriptions(at instant: Instant, catalog: Catalog) -> [SubscriptionStatus] {
         var sums: [Int: Sum] = [:]
         for right in rights(by: catalog) {
@@ -80,7 +80,7 @@ extension CustomerState {
         return purchases[place].id
     }
 
-    /// The group from the catalog. If there is none, the group that the store named.
+    /// Returns the group from the catalog, or else the group that the store named.
     private func group(of right: Right, _ catalog: Catalog) -> String? {
         guard case .transaction(let index, let place, let product) = right.source else {
             return nil

@@ -16,13 +16,13 @@ package struct TimelineRow: Hashable, Sendable {
 
     package let subject: Subject
     package var bars: [Bar] = []
-    /// When products without a duration were bought.
+    /// The times at which products without a duration were bought.
     package var moments: [Instant] = []
 }
 
 extension CustomerState {
-    /// Each entitlement with its runs of access, followed by its sources. Purchases that do not
-    /// give any access come last.
+    /// Returns each entitlement with its runs of access, followed by its sources. Purchases that do not give any
+    /// access come last.
     package func timeline(by catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         var unlocking = Set<PurchaseID>()
@@ -40,7 +40,7 @@ extension CustomerState {
         return rows + purchases.filter { !unlocking.contains($0.id) }.compactMap(\.moments)
     }
 
-    /// A row for each product of each source, in the order of the rules.
+    /// Returns a row for each product of each source, in the order of the rules.
     private func sources(of id: EntitlementID, _ catalog: Catalog) -> [TimelineRow] {
         var rows: [TimelineRow] = []
         let reasons = explanation(of: id, at: .distantPast, catalog: catalog).reasons

@@ -52,7 +52,7 @@ extension Purchase {
     }
 }
 
-/// The number of bytes that one value takes in a list, including its texts.
+/// Returns the number of bytes that one value takes in a list, including its texts.
 private func weigh<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.stride + texts }
 
 /// The number of bytes taken by one value's longer texts: a few texts of about fifty bytes each.

@@ -1,7 +1,7 @@
 extension CustomerState {
-    /// The events that adjust balances to the current worth of a consumable transaction. Its worth
-    /// is the catalog's amount at its first credit, less refunds. Correct balances need no events,
-    /// so repetitions, reordering and reversals never count twice.
+    /// Returns the events that adjust balances to the current worth of a consumable transaction. Its worth is the
+    /// catalog's amount at its first credit, less refunds. Correct balances need no events, so repetitions,
+    /// reordering and reversals never count twice.
     func settlement(of fact: TransactionFact, by catalog: Catalog) -> [Event] {
         guard let purchase = purchase(fact.purchase),
             purchase.kind(of: fact.transaction, by: catalog) == .consumable,
@@ -17,7 +17,7 @@ extension CustomerState {
             }
     }
 
-    /// The amounts per unit from the first credit, or those from the catalog if there was no credit.
+    /// Returns the amounts per unit from the first credit, or those from the catalog if there was no credit.
     private func perPiece(
         of fact: TransactionFact, _ credits: [CurrencyID: Int64]
     ) -> [CurrencyID: Int64] {
@@ -62,7 +62,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// The amount that a consumable adds, before and after refunds.
+    /// Returns the amount that a consumable adds, before and after refunds.
     fileprivate func worth(perPiece: Int64) -> (gross: Int64, net: Int64) {
         let product = Int128(perPiece) * Int128(max(0, quantity))
         let gross = min(product, Int128(Balances.limit))
@@ -73,7 +73,7 @@ extension TransactionFact {
         return (Int64(gross), Int64(gross - refunded))
     }
 
-    /// The amount that each unit of the sold items adds.
+    /// Returns the amount that each unit of the sold items adds.
     fileprivate func credits(by catalog: Catalog) -> [CurrencyID: Int64] {
         var credits: [CurrencyID: Int64] = [:]
         for product in soldProducts {

@@ -1,5 +1,5 @@
-/// Identifies the data that an admin saw in the preview of an erasure. An erasure with an intent
-/// erases exactly that data, or Deed refuses it.
+/// A token for the data that an admin saw in the preview of an erasure. An erasure with an intent erases exactly that
+/// data, or Deed refuses it.
 package struct ErasureIntent: Hashable, Sendable {
     /// How long an intent is valid, in milliseconds.
     package static let lifetime: Int64 = 15 * 60_000
@@ -46,8 +46,8 @@ package struct ErasureIntent: Hashable, Sendable {
 package struct ErasedLife: Sendable {
     package let stream: Stream
     package let state: CustomerState
-    /// The marks of purchases that may never have a holder again because of an erasure that a
-    /// restore lost. Set only when that erasure is repeated.
+    /// The marks of purchases that no customer may hold again because of an erasure that was lost in a restore. Set
+    /// only when that erasure is repeated.
     package let lost: [PurchaseMark]?
     /// Purchases with these marks that are again waiting for a customer.
     package let waiting: [PurchaseID]
@@ -67,9 +67,9 @@ package struct ErasedLife: Sendable {
         state.version > 0 && !state.isErased || !(lost ?? []).isEmpty
     }
 
-    /// Marks of the purchases that may never have a holder again. They always include purchases
-    /// that gave coins, were refunded or are blocked, even if the other purchases become free. Such
-    /// a purchase would otherwise count again as a new one.
+    /// Returns marks of the purchases that no customer may hold again. They always include purchases that gave coins,
+    /// were refunded or are blocked, even if the other purchases become free. Such a purchase would otherwise count
+    /// again as a new one.
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
     ) -> [PurchaseMark] {
@@ -81,10 +81,11 @@ package struct ErasedLife: Sendable {
         return Set(names.map { PurchaseMark($0, in: stream, digest: digest) }).sorted()
     }
 
-    /// The keepers of purchases that may have waited for a customer. Their streams concern the same person.
+    /// The reserved customers, called keepers, that may have held these purchases until a customer claimed them.
+    /// Their streams concern the same person.
     package var keepers: [CustomerID] {
         if !isLeft { return [] }
-        // A keeper is named after the name that the purchase had when it arrived there.
+        // A keeper is named after the id that the purchase had on arrival.
         let arrived = state.purchases.filter { $0.arrival != nil }.flatMap(\.allIDs)
         return arrived.map { .unclaimed($0) } + waiting.map { .unclaimed($0) }
     }
@@ -99,7 +100,7 @@ extension [ErasedLife] {
         }
     }
 
-    /// Throws unless there is any data to erase.
+    /// Throws unless there is data to erase.
     package func requireLife() throws(Refusal) {
         if contains(where: \.isLeft) { return }
         guard let first else { return }
@@ -116,7 +117,7 @@ package struct EraseCustomer: Sendable {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// The streams as they were examined. The first one is the command's own stream.
+    /// The streams as read before the decision. The first one is the command's own stream.
     package let lives: [ErasedLife]
     /// The intent from an earlier preview; `nil` to erase the customer's current data.
     package let intent: String?
@@ -135,7 +136,7 @@ package struct EraseCustomer: Sendable {
         self.digest = digest
     }
 
-    /// The events for all streams, which are written in one commit.
+    /// Returns the events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         var present: [ErasedLife] = []
         for life in lives {
@@ -201,7 +202,7 @@ extension CustomerState {
 }
 
 extension Command {
-    /// The same command, but refused if its customer was erased after that instant.
+    /// Returns the same command, which is refused if its customer was erased after that instant.
     package func unlessErased(since instant: Instant) -> Command {
         var command = self
         command.decide = { [decide, customer = stream.customer] situation throws(Refusal) in

@@ -128,7 +128,7 @@ extension GiveGrant {
 }
 
 extension GiveGrant.End {
-    /// The end as an instant, which must be after the start.
+    /// Returns the end as an instant, which must be after the start.
     fileprivate func instant(from start: Instant) throws(Refusal) -> Instant? {
         let end: Instant? =
             switch self {
@@ -144,7 +144,7 @@ extension GiveGrant.End {
 }
 
 extension ChangeGrant {
-    /// `start` is the beginning of the grant, according to current knowledge.
+    /// Returns the change. `start` is when the grant begins, as currently known.
     fileprivate func changed(
         _ grant: Grant, from start: Instant?, now: Instant
     ) throws(Refusal) -> GrantChanged {

@@ -13,8 +13,8 @@ extension CustomerState {
         return outlook
     }
 
-    /// The source of the entitlement at that instant; `nil` unless both states give the same
-    /// answers about the entitlement from that instant on.
+    /// Returns the source of the entitlement at that instant; `nil` unless both states give the same answers about
+    /// the entitlement from that instant on.
     private func source(
         of id: EntitlementID, from start: Instant, with other: CustomerState, by catalog: Catalog
     ) -> Entitlement.Source? {

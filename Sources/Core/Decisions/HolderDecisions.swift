@@ -1,4 +1,4 @@
-/// A project's policy for a customer's proof of a purchase that another customer holds.
+/// A project's policy for a customer who proves a purchase that another customer holds.
 package struct TransferPolicy: Hashable, Sendable {
     package enum Rule: String, Hashable, Sendable, CaseIterable {
         /// The current holder keeps the purchase.
@@ -96,7 +96,7 @@ extension TransferPolicy {
         guard let holder, let purchase = holder.state.purchase(contact.purchase) else {
             return contact.placement(with: contact.claimant ?? .unclaimed(contact.purchase))
         }
-        // The keeper may be named after another name of the purchase.
+        // The keeper may be named after another id of the purchase.
         if holder.customer.isReserved {
             guard let claimant = contact.claimant else {
                 return Placement(holder: holder.customer)
@@ -142,13 +142,13 @@ extension TransferPolicy {
 }
 
 extension CustomerState {
-    /// Whether the purchase has added to a balance, or would have. Neither credits nor the
-    /// consumables behind them ever move.
+    /// Returns whether the purchase has added, or would have added, to a balance. Neither credits nor the consumables
+    /// behind them ever move.
     func isBoundByBalance(_ purchase: Purchase, by catalog: Catalog) -> Bool {
         purchase.kind(by: catalog) == .consumable || balances.hasCredits(of: purchase.id)
     }
 
-    /// Whether any of the purchase's transactions gives access at that instant.
+    /// Returns whether any of the purchase's transactions gives access at that instant.
     func givesAccess(_ id: PurchaseID, by catalog: Catalog, at instant: Instant) -> Bool {
         rights(by: catalog).contains { right in
             guard case .transaction(_, let place, _) = right.source else { return false }
@@ -176,7 +176,7 @@ package struct MovePurchase: Sendable {
         self.catalog = catalog
     }
 
-    /// A request to undo the move by which the purchase reached its holder.
+    /// Returns a request to undo the move by which the purchase reached its holder.
     package static func undoing(
         _ purchase: PurchaseID, heldBy holder: Holder, reason: Reason, ticket: Ticket?,
         catalog: Catalog
@@ -190,14 +190,14 @@ package struct MovePurchase: Sendable {
             cause: .undone(reason, ticket: ticket), catalog: catalog)
     }
 
-    /// The same move, but to the customer into whom the receiver has since been merged, if any.
+    /// Returns the same move, redirected to the customer into whom the receiver has since been merged, if any.
     package func reaching(_ whole: CustomerID?) throws(Refusal) -> MovePurchase {
         guard let whole else { return self }
         if whole == from { throw .move(.cameFromPart(purchase, to)) }
         return MovePurchase(purchase, from: from, to: whole, cause: cause, catalog: catalog)
     }
 
-    /// The events for both streams. Either all of them are appended in one commit, or none is.
+    /// Returns the events for both streams. Either all of them are appended in one commit, or none is.
     package func decide(
         from holder: CustomerState, to claimant: CustomerState, now: Instant
     ) throws(Refusal) -> Move {
@@ -264,7 +264,7 @@ extension Purchase {
         return facts
     }
 
-    /// Tokens that these facts do not contain.
+    /// Tokens that are not in `facts`.
     var earlierTokens: [CarriedToken] {
         var told = CarriedTokens()
         told.join(facts)

@@ -72,7 +72,8 @@ package enum KeyOverlap: Hashable, Sendable {
 
     static let usual = KeyOverlap.lasting(.days(7))
 
-    /// The default overlap is cut off at the key's end. Any other overlap must not exceed that end.
+    /// Returns the end of the overlap. A default overlap is cut off at the key's end. Any other overlap must not
+    /// exceed that end.
     fileprivate func end(
         from now: Instant, of key: Key, isUsual: Bool
     ) throws(Refusal) -> Instant {

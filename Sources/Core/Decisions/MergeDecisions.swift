@@ -19,7 +19,7 @@ package struct MergeCustomer: Sendable {
         self.isOfBackEnd = isOfBackEnd
     }
 
-    /// The events for all streams, which are written in one commit.
+    /// Returns the events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         if from == into { throw .merge(.intoItself(from)) }
         let both = Situation.sides.map { side in
@@ -53,8 +53,7 @@ package struct MergeCustomer: Sendable {
         if both.map(\.taker).areErased { throw .merge(.intoErased(into)) }
     }
 
-    /// Throws unless these two customers could have bought everything that moves. Otherwise, a back
-    /// end may not merge the two ids.
+    /// Throws unless back ends may merge customers, and all purchases that move belong to these two customers.
     private func requirePermission(
         _ both: [Pair], _ situation: borrowing Situation
     ) throws(Refusal) {
@@ -97,7 +96,7 @@ package struct MergeCustomer: Sendable {
             Decision.Part(
                 customer: into, events: arriving.events.counted, isElsewhere: side.isElsewhere),
         ]
-        // Customers who were merged into this one earlier now belong to the final one.
+        // Customers who were earlier merged into this one now belong to the final customer.
         for other in giver.joined.flatMap(\.all)
         where situation.customer(other, side).mergedInto == from {
             let merged = CustomerMerged(into: into, through: from, act)
@@ -122,7 +121,7 @@ private struct Pair {
         self.side = side
     }
 
-    /// Throws unless one customer may have everything that both customers have together.
+    /// Throws if the merged customer would exceed a limit.
     func requireRoom(now: Instant) throws(Refusal) {
         func require(
             _ what: MergeRefusal.Limit, _ limit: Int, _ count: (CustomerState) -> Int
@@ -181,7 +180,7 @@ extension Situation {
 }
 
 extension History {
-    /// Adds the credits that the previous holder did not get. The catalog may know the product now.
+    /// Adds the credits that the previous holder did not get, for example because the catalog lacked the product.
     mutating func settle(_ purchases: [Purchase], by catalog: Catalog) {
         for purchase in purchases {
             // Both customers may have had the purchase, and a block on either side applies to all
@@ -200,7 +199,7 @@ extension [CustomerState] {
 }
 
 extension Purchase {
-    /// The events that move the purchase to another customer id of the same person.
+    /// Returns the events that move the purchase to another customer id of the same person.
     func carried(
         from holder: CustomerID, to other: CustomerID, _ cause: MoveCause, at now: Instant
     ) -> (leaving: Event, arriving: Event) {

@@ -18,9 +18,9 @@ package enum MergeRefusal: Worded, Hashable, Sendable {
     /// A back end cannot merge a customer who has a purchase that another account may claim.
     case purchaseOfAnother(PurchaseID)
     case notMerged(CustomerID)
-    /// The customer came along when another customer was merged. That merge must be undone first.
+    /// The customer was moved by the merge of another customer. That merge must be undone first.
     case undoneLater(CustomerID, first: CustomerID)
-    /// Some of the coins that came along have been used. Lists the losses by currency.
+    /// Some of the coins from the merge have been used. Lists the missing coins by currency.
     case spent([Loss])
 
     /// The amount of a currency that is missing to undo a merge.
@@ -28,9 +28,9 @@ package enum MergeRefusal: Worded, Hashable, Sendable {
         package let currency: CurrencyID
         /// The current balance.
         package let has: Int64
-        /// The amount that would have to go back.
+        /// The amount that the undo would return.
         package let needs: Int64
-        /// The amount that has to be given before the undo.
+        /// The amount that must be given before the undo.
         package let missing: Int64
 
         package init(currency: CurrencyID, has: Int64, needs: Int64, missing: Int64) {
@@ -39,7 +39,7 @@ package enum MergeRefusal: Worded, Hashable, Sendable {
         }
     }
 
-    /// What is limited per customer.
+    /// A limit per customer.
     package enum Limit: String, Hashable, Sendable, CaseIterable {
         case grants
         case tokens

@@ -10,9 +10,8 @@ package struct NamedOrder: Hashable, Sendable {
 }
 
 extension Order {
-    /// The transaction that fulfils the order: the first transaction for the order's product that
-    /// was made after the order was opened and does not fulfil another order. A receipt also lists
-    /// many older transactions.
+    /// Returns the transaction that fulfils the order: the first transaction for the order's product that was made
+    /// after the order was opened and fulfils no other order. A receipt also lists many older transactions.
     func fulfilment(
         among facts: some Sequence<TransactionFact>, of state: CustomerState
     ) -> NamedOrder? {
@@ -27,8 +26,7 @@ extension Order {
         }
     }
 
-    /// Whether the fact is about the transaction that fulfilled this order, or itself names the
-    /// order.
+    /// Returns whether the fact is about the transaction that fulfilled this order, or itself names the order.
     private func concerns(_ fact: TransactionFact) -> Bool {
         if fact.accountToken.flatMap(AccountToken.init) == opened.token { return true }
         return fulfilled?.transaction == fact.transaction && fulfilled?.purchase == fact.purchase
@@ -36,7 +34,7 @@ extension Order {
 }
 
 extension CustomerState {
-    /// The event that records that this fact fulfils the order.
+    /// Returns the event that records that this fact fulfils the order.
     func fulfilment(of named: NamedOrder, by fact: TransactionFact) -> Event? {
         guard named.transaction == fact.transaction, named.purchase == fact.purchase,
             let order = order(named.order), order.fulfilled == nil

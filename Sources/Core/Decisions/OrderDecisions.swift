@@ -68,9 +68,9 @@ extension CustomerState {
         }
     }
 
-    /// The event that records that the fact fulfils the order that it names. The first transaction
-    /// with the order's token belongs to the order, even if the order was closed. Renewals carry
-    /// the token as well, but do not fulfil the order again.
+    /// Returns an event if the fact fulfils the order that it names. The first transaction with the order's token
+    /// belongs to the order, even if the order was closed. Renewals carry the same token, but do not fulfil the order
+    /// again.
     func fulfilment(by fact: TransactionFact) -> Event? {
         guard let token = fact.accountToken.flatMap(AccountToken.init),
             let order = orders.first(where: { $0.opened.token == token }), order.fulfilled == nil
@@ -80,7 +80,7 @@ extension CustomerState {
                 order: order.id, purchase: fact.purchase, transaction: fact.transaction))
     }
 
-    /// The order that support settled before its transaction arrived. The client has to finish the
+    /// Returns the order that support settled before its transaction arrived. The client has to finish the
     /// transaction, which is not credited.
     package func settledOrder(of transaction: TransactionID, _ purchase: PurchaseID) -> Order? {
         orders.first {

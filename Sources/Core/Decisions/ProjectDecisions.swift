@@ -14,8 +14,8 @@ extension ProjectState {
         return [.logAccepted(accepted)]
     }
 
-    /// Replaces the project's catalog. Does nothing if the two are equal. If a basis is given, only
-    /// the catalog with that version is replaced.
+    /// Replaces the project's catalog. Does nothing if the two are equal. Throws if `basis` is given and the current
+    /// catalog has a different version.
     package func change(
         to catalog: Catalog, of project: ProjectID, basis: Int64? = nil, reason: Reason? = nil,
         ticket: Ticket? = nil

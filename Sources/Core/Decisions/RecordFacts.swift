@@ -20,7 +20,7 @@ package struct RecordFacts: Sendable {
 }
 
 extension CustomerState {
-    /// Records new facts. A fact that does not change anything does not produce an event.
+    /// Records new facts. A fact that changes nothing produces no event.
     package func decide(_ wish: RecordFacts) -> [Event] {
         var history = History(of: self)
         history.record(wish)
@@ -28,7 +28,7 @@ extension CustomerState {
     }
 }
 
-/// Events under construction. Each one is decided on the state after the previous one.
+/// New events and the state that results. Each event is based on the state after the previous one.
 struct History {
     private(set) var state: CustomerState
     private(set) var events: [Event] = []
@@ -66,7 +66,7 @@ struct History {
 }
 
 extension CustomerState {
-    /// The event for the change that the fact makes, if any.
+    /// Returns the event for the change that the fact makes, if any.
     fileprivate func event(for fact: TransactionFact) -> Event? {
         if fact.reading != nil { return event(forReading: fact) }
         guard let purchase = purchase(fact.purchase),
@@ -74,7 +74,7 @@ extension CustomerState {
         else { return newTransaction(fact) }
         var joined = known
         joined.join(fact)
-        // Even an outweighed statement may carry a token, and tokens always count.
+        // Even a statement that a newer one outweighs may carry a token, and tokens always count.
         let tellsToken = CarriedToken(fact).map { !purchase.carried.holds($0) } ?? false
         if joined == known, !tellsToken { return nil }
         return Event.restating(
@@ -111,8 +111,8 @@ extension CustomerState {
 }
 
 extension Event {
-    /// The event that describes the change as a person would. An upgrade has already been reported
-    /// if the period that replaced this one is known.
+    /// Returns the event that describes the change as a person would. An upgrade has already been reported if the
+    /// period that replaced this one is known.
     fileprivate static func restating(
         _ fact: TransactionFact, from old: TransactionFact, to new: TransactionFact,
         wasReplaced: Bool
@@ -134,7 +134,7 @@ extension Event {
 }
 
 extension RenewalFact {
-    /// Whether the fact merely repeats the other statement.
+    /// Returns whether the fact merely repeats the other statement.
     fileprivate func restates(_ other: RenewalFact?) -> Bool {
         guard var other else { return false }
         other.signedAt = signedAt

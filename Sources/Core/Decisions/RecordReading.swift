@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// The event for the change that a reading makes, if any. A reading that repeats the previous
-    /// one does not change anything.
+    /// Returns the event for the change that a reading makes, if any. A reading that repeats the previous one does
+    /// not change anything.
     func event(forReading fact: TransactionFact) -> Event? {
         var (after, before) = (purchases, purchases.filter { $0.isSame(as: fact) })
         after.join(reading: fact)
@@ -12,7 +12,7 @@ extension CustomerState {
 }
 
 extension Purchase {
-    /// The event that describes the change as a person would.
+    /// Returns the event that describes the change as a person would.
     fileprivate func event(of fact: TransactionFact, after former: Purchase?) -> Event {
         let known = former?.periods ?? []
         if known.isEmpty { return periods.isEmpty ? .purchaseRestated(fact) : .purchaseMade(fact) }
@@ -41,8 +41,7 @@ extension Purchase {
 }
 
 extension TransactionFact {
-    /// Whether the product continues under the reading's token, for example after a top-up or with
-    /// an add-on.
+    /// Returns whether the product continues under the reading's token, for example after a top-up or with an add-on.
     fileprivate func gives(_ product: ProductID) -> Bool {
         reading?.items.contains { $0.isOwned && $0.product == product } ?? false
     }

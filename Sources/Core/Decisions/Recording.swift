@@ -1,4 +1,4 @@
-/// Decides a submission item by item. Each item is decided on the state after the previous one.
+/// The decision on a submission, made item by item. Each item is based on the state after the previous one.
 struct Recording {
     private let bearer: Submission.Bearer
     private let policy: TransferPolicy
@@ -7,7 +7,7 @@ struct Recording {
     private let named: NamedOrder?
     private let submission: Submission
     private let situation: Situation
-    /// The states that have changed so far.
+    /// The states that earlier items changed.
     private var states: [CustomerID: CustomerState] = [:]
     private var holders: [PurchaseID: CustomerID]
     private(set) var decision = Decision(parts: [])
@@ -107,7 +107,7 @@ struct Recording {
         keep(history, of: keeper)
     }
 
-    /// The first product in newly recorded transactions that the catalog does not know.
+    /// Returns the first product in newly recorded transactions that the catalog does not know.
     private func newUnknownProduct(of group: PurchaseFacts) -> ProductKey? {
         let purchase = group.held.purchase
         for fact in group.facts.transactions {
@@ -118,8 +118,8 @@ struct Recording {
         return nil
     }
 
-    /// Whether the purchase, under any of its names, may never have a holder again. After a
-    /// restore, it may have a holder unknown to the erasure.
+    /// Returns whether an erasure bars the purchase, under any of its ids, from having a holder. After a restore, the
+    /// purchase may have a holder unknown to the erasure.
     private func isErased(_ group: PurchaseFacts) -> Bool {
         func isForgotten(_ name: PurchaseID) -> Bool {
             situation.erased.contains(name) && holders[name] == nil
@@ -175,7 +175,7 @@ struct Recording {
         return eventCount > before && !onlyRepeats ? .recorded : .alreadyKnown
     }
 
-    /// Also moves facts that are waiting under other names of the same purchase.
+    /// Moves facts that wait under other ids of the same purchase to the purchase's holder.
     private mutating func gather(_ group: PurchaseFacts, with holder: CustomerID) {
         for other in group.facts.transactions.flatMap(\.otherNames) {
             guard let keeper = holders[other], keeper.isReserved, keeper != holder,
@@ -198,8 +198,8 @@ struct Recording {
         return policy.place(contact, holder: holder, catalog: catalog, now: now)
     }
 
-    /// The customer named by the tokens in recorded facts and in this evidence. The same rule
-    /// applies to every caller, including a customer who restores purchases.
+    /// Returns the customer named by the tokens in recorded facts and in this evidence. The same rule applies to
+    /// every caller, including a customer who restores purchases.
     private func named(_ group: PurchaseFacts, _ holder: CustomerID?) -> NamedHolder? {
         let recorded = holder.flatMap { state(of: $0).purchase(group.held.purchase) }
         var tokens = recorded?.carried ?? CarriedTokens()
@@ -232,8 +232,8 @@ struct Recording {
         keep(history, of: customer)
     }
 
-    /// The customer's history from this point on. The state is removed from the dictionary so that
-    /// it can be changed in place, because a receipt may name thousands of purchases.
+    /// Returns a history that continues the customer's state. Removing the state from the dictionary allows changes
+    /// in place, because a receipt may name thousands of purchases.
     private mutating func history(of customer: CustomerID) -> History {
         History(of: states.removeValue(forKey: customer) ?? situation.customer(customer))
     }
@@ -258,7 +258,7 @@ struct Recording {
 }
 
 extension Submission {
-    /// The transaction that fulfils the named order, if there is one.
+    /// Returns the transaction that fulfils the named order, if there is one.
     fileprivate func namedOrder(in situation: Situation) throws(Refusal) -> NamedOrder? {
         guard let order, let customer = bearer.customer else { return nil }
         let state = situation.customer(customer)
@@ -270,15 +270,15 @@ extension Submission {
 }
 
 extension PurchaseFacts {
-    /// Whether the fact states more than has already been recorded for the customer.
+    /// Returns whether the fact states more than has already been recorded for the customer.
     fileprivate func isNews(to customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return true }
         let joined = known.joined(with: [facts])
         return joined.tellsMore(than: known) || joined.carried != known.carried
     }
 
-    /// Whether the fact is the store's latest statement and repeats what has been recorded for the
-    /// customer. Older statements that arrive later change nothing.
+    /// Returns whether the fact is the store's latest statement and repeats what has been recorded for the customer.
+    /// Older statements that arrive later change nothing.
     fileprivate func settles(_ customer: CustomerState) -> Bool {
         guard let known = customer.purchase(held.purchase) else { return false }
         return facts.transactions.contains { fact in

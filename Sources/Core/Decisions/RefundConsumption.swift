@@ -12,8 +12,8 @@ package struct Consumption: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// The use of the transaction so far. All coins left in a balance count as unused, because
-    /// coins do not show from which purchase they came.
+    /// Returns the use of the transaction until `now`. All coins left in a balance count as unused, because coins do
+    /// not show which purchase they came from.
     package func consumption(
         of request: RefundFact, at now: Instant, by catalog: Catalog
     ) -> Consumption {
@@ -54,8 +54,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// Whether the transaction's product unlocks or credits something, so that the log shows its
-    /// delivery.
+    /// Returns whether the transaction's product unlocks or credits something, so that the log shows its delivery.
     fileprivate func givesAnything(by catalog: Catalog) -> Bool {
         soldProducts.contains { id in
             let product = catalog.product(ProductKey(store: store, id: id))
@@ -65,7 +64,8 @@ extension TransactionFact {
 }
 
 extension Interval {
-    /// How much of the transaction's period has passed, in thousandths of a percent; `nil` if the period has no end.
+    /// Returns how much of the transaction's period has passed, in thousandths of a percent; `nil` if the period has
+    /// no end.
     fileprivate func passedMilliPercent(at now: Instant) -> Int64? {
         guard let end, end > start else { return nil }
         let whole = Int128(end.milliseconds) - Int128(start.milliseconds)

@@ -1,14 +1,13 @@
 /// The next step of a report to the store about a purchase for which a refund was requested.
 package enum RefundReportStep: Hashable, Sendable {
-    /// Determines the report's content, or ends the report if it is too late. `obstacle` says why
-    /// no report has been sent so far.
+    /// Determines the report's content, or ends the report if it is too late. `obstacle` says why no report has been
+    /// sent yet.
     case prepare(obstacle: String?)
     case finish(RefundReport.End, detail: String?)
 }
 
 extension Command {
-    /// A command for one step of a request's report, decided in the stream of the purchase's
-    /// current holder.
+    /// Returns a command for one step of a request's report, decided in the stream of the purchase's current holder.
     package static func reporting(
         on request: RefundFact, heldIn stream: Stream, _ step: RefundReportStep, actor: Actor,
         cause: Cause
@@ -65,7 +64,7 @@ extension Purchase {
 }
 
 extension Holder {
-    /// Why a report about a purchase cannot be sent to the store; `nil` if it can.
+    /// Returns why a report about a purchase cannot be sent to the store; `nil` if it can.
     fileprivate func reasonForSilence(isKnown: Bool) -> String? {
         if customer.isReserved { return "No customer claimed the purchase." }
         if isKnown { return nil }

@@ -1,6 +1,6 @@
 extension Submission {
-    /// The result for each piece of evidence in a repeated submission. It is derived from the
-    /// events that the first submission recorded for the customer.
+    /// Returns the result for each piece of evidence in a repeated submission. It is derived from the events that the
+    /// first submission recorded for the customer.
     package func outcomes(
         repeating events: some Sequence<Event>, in state: CustomerState
     ) -> [ItemOutcome] {
@@ -30,7 +30,7 @@ extension Submission {
 }
 
 extension CustomerState {
-    /// Whether the customer has been recorded for the account that installed the app.
+    /// Returns whether the customer has been recorded for the account that installed the app.
     fileprivate func has(_ fact: AppFact) -> Bool {
         guard let account = fact.appTransaction, AppVersion(fact.originalVersion) != nil else {
             return true
@@ -44,8 +44,8 @@ private struct Told {
     private var ofApps: [AppFact] = []
     private var ofConsents: [ConsentFact] = []
     private var ofPurchases: [PurchaseID: [Event]] = [:]
-    /// Purchases for which only a fact's consequences were recorded. Either the catalog has learned
-    /// about the product since then, or the request named an order.
+    /// Purchases for which only a fact's consequences were recorded. Either the catalog has since gained the product,
+    /// or the request named an order.
     private var settled: Set<PurchaseID> = []
     /// Purchases that moved to another customer because a token in the evidence named that customer.
     private(set) var left: Set<PurchaseID> = []
@@ -87,12 +87,12 @@ private struct Told {
 }
 
 extension PurchaseFacts {
-    /// The order of the newest transaction, if support settled it before the evidence arrived.
+    /// Returns the order of the newest transaction, if support settled it before the evidence arrived.
     func settledOrder(of state: CustomerState) -> OrderID? {
         newest.flatMap { state.settledOrder(of: $0.transaction, held.purchase)?.id }
     }
 
-    /// Whether the event records one of these facts, or the arrival of the purchase.
+    /// Returns whether the event records one of these facts, or the arrival of the purchase.
     fileprivate func states(_ event: Event) -> Bool {
         switch event.fact {
         case .transaction(let fact):
@@ -106,7 +106,7 @@ extension PurchaseFacts {
         }
     }
 
-    /// The result for a customer who has this state.
+    /// Returns the result for a customer who has this state.
     fileprivate func result(
         isNew: Bool, isLeft: Bool, in state: CustomerState
     ) -> ItemOutcome.Result {
@@ -121,8 +121,7 @@ extension PurchaseFacts {
 }
 
 extension TransactionFact {
-    /// Whether this is a later reading of the same purchase. A repeated submission reads the
-    /// purchase again.
+    /// Returns whether this is a later reading of the same purchase. A repeated submission reads the purchase again.
     fileprivate func isReadAgain(after other: TransactionFact) -> Bool {
         reading != nil && !names.isDisjoint(with: other.names)
     }

@@ -60,8 +60,8 @@ package struct SettingsChange: Hashable, Sendable {
 extension ProjectState {
     package static let appLimit = 100
 
-    /// Adds or changes an app. Does nothing without a difference, unless the request must be remembered. A
-    /// key may add only apps that the operator has allowed. An operator who adds an app also allows it.
+    /// Adds or changes an app. A request that changes nothing produces an event only if the request must be
+    /// remembered. A key may add only apps that the operator has allowed. An operator who adds an app also allows it.
     package func set(
         _ key: AppKey, _ change: AppChange, of project: ProjectID, by setter: AppSetter,
         isRemembered: Bool = false

@@ -66,9 +66,9 @@ package struct Submission: Sendable {
     /// The account tokens in the evidence, in lower case and without duplicates.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// The streams that keep unclaimed purchases, and the customers concerned by news. If a
-    /// customer sends the evidence, all purchases get a holder. The accounts' streams are then read
-    /// instead, because they list the accounts' customers.
+    /// The other customers whose streams the decision needs. If the store sends the evidence, these are the keepers
+    /// of unclaimed purchases and the customers concerned by news. If a customer sends it, all purchases get a
+    /// holder, so these are the accounts, whose streams list their customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))
@@ -78,14 +78,15 @@ package struct Submission: Sendable {
             + distinct(items.flatMap { customers(concernedBy: $0) })
     }
 
-    /// The customers concerned by an item's consents. News that does not concern any customer yet is recorded anyway.
+    /// Returns the customers concerned by an item's consents. News that does not concern any customer yet is recorded
+    /// anyway.
     func customers(concernedBy item: Item) -> [CustomerID] {
         if bearer != .store || item.apps.consents.isEmpty { return [] }
         return concerned.isEmpty
             ? item.apps.consents.map { .unclaimed($0.appTransaction) } : concerned
     }
 
-    /// The events for all customers concerned, and the result for each item.
+    /// Returns the events for all customers concerned, and the result for each item.
     package func decide(_ situation: Situation) throws(Refusal) -> Decision {
         var recording = try Recording(self, in: situation)
         for (place, item) in items.enumerated() {
@@ -99,7 +100,7 @@ package struct Submission: Sendable {
 }
 
 extension Submission {
-    /// The results, with the products added that the catalog does not know.
+    /// Returns the results, together with the products that the catalog does not know.
     package func noting(_ outcomes: [ItemOutcome], by catalog: Catalog) -> [ItemOutcome] {
         let groups = items.flatMap { item -> [PurchaseFacts?] in
             item.groups.isEmpty ? [nil] : item.groups
@@ -130,7 +131,7 @@ struct PurchaseFacts: Sendable {
             .filter { $0 != held.purchase }.map { HeldPurchase(app: held.app, purchase: $0) }
     }
 
-    /// The first product in the statements that the catalog does not know.
+    /// Returns the first product in the statements that the catalog does not know.
     fileprivate func unknownProduct(by catalog: Catalog) -> ProductKey? {
         facts.transactions.lazy.compactMap { $0.unknownProduct(by: catalog) }.first
     }

@@ -30,7 +30,7 @@ extension CustomerJoined {
     }
 }
 
-/// What support staff may currently give to a customer.
+/// The limits on what support staff may currently give to a customer.
 package struct SupportBounds {
     private let project: ProjectState
     let customer: CustomerState
@@ -92,7 +92,7 @@ extension ProjectState {
 }
 
 extension CustomerState {
-    /// How long each of the entitlement's waiting grants lasts, and when its other grants end.
+    /// Returns how long each of the entitlement's waiting grants lasts, and when its other grants end.
     fileprivate func waiting(
         for entitlement: EntitlementID, by catalog: Catalog, _ now: Instant
     ) -> (lengths: [CalendarDuration], ends: [Instant]) {

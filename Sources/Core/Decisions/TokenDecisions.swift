@@ -19,7 +19,7 @@ extension CustomerState {
         return [.tokenRegistered(TokenRegistered(token: wish.token))]
     }
 
-    /// Whether the customer's own events show that purchases with the token belong to the customer.
+    /// Returns whether the customer's own events show that purchases with the token belong to the customer.
     package func isNamed(by token: String) -> Bool {
         tokens.contains { $0.text == token } || orders.contains { $0.opened.token.text == token }
     }

@@ -3,8 +3,8 @@ extension Situation {
     /// client gives all customers the same token, and such purchases do not all belong to one customer.
     package static let claimLimit = 1000
 
-    /// The command's effect when a customer gets the token: these events, the arrival of each purchase that waits
-    /// under the token, and the arrival of other holders' purchases that the token assigns to this customer.
+    /// Returns the command's effect when a customer gets the token: these events, the arrival of each purchase that
+    /// waits under the token, and the arrival of other holders' purchases that the token assigns to this customer.
     package func claiming(
         _ token: AccountToken, for customer: CustomerID, after events: [Event]
     ) throws(Refusal) -> Decision {
@@ -38,7 +38,7 @@ extension Situation {
                 })
     }
 
-    /// Why the purchase moves to the customer who gets the token; `nil` if it does not move.
+    /// Returns why the purchase moves to the customer who gets the token; `nil` if it does not move.
     private func cause(
         ofMoving id: PurchaseID, of keeper: CustomerState, _ holder: CustomerID,
         by token: AccountToken, to customer: CustomerID
@@ -56,7 +56,7 @@ extension Situation {
 }
 
 extension Command {
-    /// A command that gives the customer a token and the purchases that are waiting under it.
+    /// Returns a command that gives the customer a token and the purchases that are waiting under it.
     package static func claiming(
         _ token: AccountToken, for stream: Stream, actor: Actor, cause: Cause,
         decide: @escaping @Sendable (borrowing Situation) throws(Refusal) -> [Event]

@@ -1,6 +1,6 @@
 package struct UndoMerge: Sendable {
     package let from: CustomerID
-    /// The customer into whom this one was merged, according to the lookup.
+    /// The customer into whom this one was merged, as looked up before the decision.
     package let into: CustomerID?
     package let reason: Reason
     package let ticket: Ticket?
@@ -14,7 +14,7 @@ package struct UndoMerge: Sendable {
         self.ticket = ticket
     }
 
-    /// The events for all streams, which are written in one commit.
+    /// Returns the events for all streams, which are written in one commit.
     package func decide(_ situation: borrowing Situation) throws(Refusal) -> Decision {
         let states = Situation.sides.map { situation.customer(from, $0) }
         if states.allSatisfy({ $0.version == 0 }) { throw .customerUnknown(from) }
@@ -95,8 +95,8 @@ package struct UndoMerge: Sendable {
         return parts
     }
 
-    /// The customer named by each purchase's tokens after these tokens have been returned. Covers
-    /// purchases that tokens may move.
+    /// Returns the customer named by each purchase's tokens after these tokens have been returned. Covers purchases
+    /// that tokens may move.
     private func named(
         of giver: CustomerState, returning tokens: [AccountToken], on side: Situation.Side,
         _ situation: borrowing Situation
@@ -113,7 +113,7 @@ package struct UndoMerge: Sendable {
 }
 
 extension CustomerState {
-    /// What came with that customer and still belongs to this one.
+    /// Returns what came with that customer and still belongs to this one.
     fileprivate func belongings(of one: JoinedCustomer) -> Belongings {
         var back = Belongings()
         back.grants = grants.filter { one.grants.contains($0.id) }
@@ -140,8 +140,8 @@ extension CustomerState {
         if !losses.isEmpty { throw .merge(.spent(losses)) }
     }
 
-    /// Consents that were withdrawn after that customer came and that concern the customer's
-    /// accounts or these purchases.
+    /// Returns the consents that were withdrawn after that customer came and that concern the customer's accounts or
+    /// these purchases.
     fileprivate func consents(
         of one: JoinedCustomer, with purchases: [Purchase]
     ) -> [ConsentFact] {

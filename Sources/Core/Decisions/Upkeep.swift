@@ -1,4 +1,4 @@
-/// Table maintenance in a commit that no sender requested.
+/// Table maintenance that no caller requested.
 package enum Upkeep: Hashable, Sendable {
     /// Publishes the changes that the clock and new catalogs made for the customer, and writes the
     /// customer's own row.
@@ -11,15 +11,14 @@ package enum Upkeep: Hashable, Sendable {
     case concluding(catalogVersion: Int64)
 }
 
-/// A customer with changes that may be due for publishing, and the instant since when they have been due.
+/// A customer with changes that may be due for publishing, and the time at which they became due.
 package typealias DueCustomer = (stream: Stream, at: Instant)
 
 /// A project whose customers' rows follow an older catalog.
 package typealias OutdatedProject = (project: ProjectID, catalogVersion: Int64)
 
-/// The pace of upkeep.
 package struct UpkeepPace: Sendable {
-    /// How many commands are sent together.
+    /// The number of commands sent together.
     package let page: Int
     /// How long to wait for a shard that another session has locked, in milliseconds.
     package let patience: Int64
@@ -29,7 +28,7 @@ package struct UpkeepPace: Sendable {
     /// The pace of a running service. It leaves processor time for reads, and no shard waits for another one.
     package static let service = UpkeepPace(page: 50, patience: 300, lease: nil)
 
-    /// The pace of a run that should finish and that visits each shard only once.
+    /// Returns the pace of a complete run, which visits each shard only once.
     package static func run(_ lease: Lease?) -> UpkeepPace {
         UpkeepPace(page: 500, patience: 3000, lease: lease)
     }
@@ -48,7 +47,7 @@ extension Command {
             .ofProject(outdated.project), .concluding(catalogVersion: outdated.catalogVersion))
     }
 
-    /// A command for upkeep. Its events, if any, have their own causes, so it may be repeated freely.
+    /// Returns an upkeep command. Its events have separate causes, so the command may be repeated freely.
     private static func keeping(_ stream: Stream, _ upkeep: Upkeep) -> Command {
         Command(
             stream: stream, actor: .clock, cause: .upkeep, concernsMerged: true
@@ -79,8 +78,8 @@ extension Command {
         }
     }
 
-    /// Gives the customer the purchases that wait under a token that already belongs to the
-    /// customer. A row alone is not sufficient: the token's owner is proven before the decision.
+    /// Gives the customer the purchases that wait under a token that already belongs to the customer. A table row
+    /// alone is not sufficient: the token's owner is proven before the decision.
     package static func claimingWaiting(
         _ token: AccountToken, for stream: Stream, because cause: Cause
     ) -> Command {
@@ -96,7 +95,7 @@ extension Command {
         var command = Command(stream: stream, actor: .clock, cause: cause) {
             situation throws(Refusal) in
             var decision = try submission.decide(situation)
-            // If the purchase has left since it was read, there is nothing to decide.
+            // If the purchase has since left, there is nothing to decide.
             let isNew = decision.parts.contains { $0.events.contains { $0.fact != nil } }
             decision.parts =
                 isNew

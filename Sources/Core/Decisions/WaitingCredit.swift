@@ -23,8 +23,8 @@ package struct WaitingCredit: Hashable, Sendable {
 }
 
 extension CustomerState {
-    /// Whether a catalog with the product would give the purchase anything: a missing credit, or
-    /// the entitlements that another kind of product unlocks.
+    /// Returns whether a catalog with the product would give the purchase anything: a missing credit, or the
+    /// entitlements that another kind of product unlocks.
     package func awaits(_ key: ProductKey, with purchase: Purchase, by catalog: Catalog) -> Bool {
         guard case .consumable? = catalog.product(key)?.terms else { return true }
         return purchase.evidence.lazy.map(\.effective).contains { fact in

@@ -4,8 +4,7 @@ package struct BalanceCredited: EventContent {
     package let amount: Int64
     package let purchase: PurchaseID
     package let transaction: TransactionID
-    /// The amount that one piece added, according to the catalog when the transaction was first
-    /// credited.
+    /// The amount that each unit added, according to the catalog when the transaction was first credited.
     package let perPiece: Int64
     package var subject: EventSubject { .balance(currency) }
 

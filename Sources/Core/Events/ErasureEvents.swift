@@ -3,7 +3,7 @@ package struct CustomerErased: EventContent {
     package let reason: Reason
     package let ticket: Ticket?
     package let treatment: PurchaseTreatment
-    /// The purchases that may never have a holder again.
+    /// Marks of the purchases that no customer may hold again.
     package let forgotten: [PurchaseMark]
     /// The entitlements to which access ended with the erasure, in order.
     package let ended: [EntitlementID]
@@ -26,7 +26,7 @@ package struct CustomerErased: EventContent {
 
 /// How an erasure treats the customer's purchases.
 package enum PurchaseTreatment: String, Hashable, Sendable, CaseIterable {
-    /// The purchases may never have a holder again.
+    /// No customer may hold the purchases again.
     case forget
     /// The next customer who proves a purchase gets it. Exceptions are purchases that gave coins, were refunded or are
     /// blocked.

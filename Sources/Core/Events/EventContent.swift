@@ -11,7 +11,7 @@ package protocol EventContent: Hashable, Sendable {
     func require(within bounds: SupportBounds) throws(Refusal)
 }
 
-// Most contents result from decisions, still have their first form, and grant nothing.
+// Defaults: most contents result from decisions, still have their first form, and grant nothing.
 extension EventContent {
     package var statedFact: StatedFact? { nil }
     package var newestMember: LogFormat { .first }

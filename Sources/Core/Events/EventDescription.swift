@@ -26,7 +26,7 @@ package struct EventDescription: Sendable {
 typealias EventFamily = [EventType: EventDescription]
 
 extension EventDescription {
-    /// An event in a project's stream.
+    /// Describes an event in a project's stream.
     static func ofProject(
         _ name: String, changesAnswers: Bool, isAct: Bool = true
     ) -> EventDescription {
@@ -35,7 +35,7 @@ extension EventDescription {
             isAct: isAct, explanation: .leftOut, sentence: nil)
     }
 
-    /// A fact about a customer that evidence states.
+    /// Describes a fact about a customer that evidence states.
     static func fact(
         _ name: String, _ sentence: EventSentence, _ explanation: Explanation
     ) -> EventDescription {
@@ -44,7 +44,7 @@ extension EventDescription {
             explanation: explanation, sentence: sentence)
     }
 
-    /// A decision about a customer by Deed or one of its callers.
+    /// Describes a decision about a customer by Deed or one of its callers.
     static func ofCustomer(
         _ name: String, _ sentence: EventSentence, _ explanation: Explanation = .leftOut,
         since: LogFormat = .first, isAct: Bool = false
@@ -68,7 +68,7 @@ extension Deed {
 }
 
 extension EventDescription.Explanation {
-    /// A sentence about a person's act on the event's subject.
+    /// Returns a sentence about a person's act on the event's subject.
     static func deed(_ verb: String, _ rest: String = "") -> EventDescription.Explanation {
         .inWords { event in
             guard let deed = event.event.content as? any Deed, let name = deed.subject.name else {

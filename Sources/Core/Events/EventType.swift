@@ -27,7 +27,7 @@ extension EventType {
 
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 
-    /// The type with this name; `nil` if this release does not know the name.
+    /// Creates the type with this name; `nil` if this release does not know the name.
     package init?(named name: String) {
         guard let type = EventType.named[name] else { return nil }
         self = type

@@ -1,6 +1,5 @@
 /// Restrictions on a key, in addition to its role.
 package struct KeyLimits: Hashable, Sendable {
-    /// When the key expires.
     package var expires: Instant?
     /// The only environment in which the key may be used; `nil` for both.
     package var environment: Environment?

@@ -1,4 +1,4 @@
-/// The members that the events of a merge and of its undoing share.
+/// The members that all events of a merge or an undo share.
 package struct MergeAct: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
@@ -55,7 +55,7 @@ package struct CustomerJoined: EventContent {
     }
 }
 
-/// A merge was undone: everything that came with that customer and was still here went back.
+/// A merge was undone. The other customer got back everything from the merge that this customer still had.
 package struct CustomerParted: EventContent {
     package let to: CustomerID
     package fileprivate(set) var act: MergeAct
@@ -104,7 +104,7 @@ extension Event {
         }
     }
 
-    /// The same event, with the number of events that follow it in the same merge or undo.
+    /// Returns the same event, with the number of events that follow it in the same merge or undo.
     fileprivate func followed(by count: Int) -> Event {
         switch self {
         case .customerMerged(var merged):

@@ -4,7 +4,6 @@ package struct OrderOpened: EventContent {
     package let token: AccountToken
     package let product: ProductID?
     package let openedAt: Instant
-    /// When the order expires.
     package let expires: Instant
     package var subject: EventSubject { .order(order) }
 

@@ -1,4 +1,3 @@
-/// A project was created.
 package struct ProjectCreated: EventContent {
     package let project: ProjectID
     package var subject: EventSubject { .project }
@@ -33,7 +32,6 @@ package struct KeyCreated: EventContent {
     }
 }
 
-/// A project's key was revoked.
 package struct KeyRevoked: EventContent {
     package let key: KeyID
     package let digest: String
@@ -89,7 +87,6 @@ package enum Permission: Hashable, Sendable {
     case administer
 }
 
-/// The project's catalog was replaced.
 package struct CatalogChanged: EventContent {
     /// 1 for a project's first catalog, and incremented with each new one.
     package let version: Int64
@@ -125,7 +122,7 @@ package struct CatalogChanged: EventContent {
         self.ticket = ticket
     }
 
-    /// The same change, with the catalog stored under its digest.
+    /// Returns the same change, with the catalog stored under its digest.
     package func filed(under digest: [UInt8]) -> CatalogChanged {
         CatalogChanged(version: version, digest: digest, reason: reason, ticket: ticket)
     }
@@ -146,7 +143,6 @@ package struct LogAccepted: EventContent {
     }
 }
 
-/// An app was removed from the project.
 package struct AppRemoved: EventContent {
     package let key: AppKey
     package var subject: EventSubject { .app(key) }

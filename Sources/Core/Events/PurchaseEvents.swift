@@ -1,4 +1,4 @@
-/// A whole purchase moved to this customer from another one.
+/// A purchase moved to this customer from another one, with all of its facts.
 package struct PurchaseAttached: EventContent {
     package let purchase: PurchaseID
     package let from: CustomerID
@@ -130,7 +130,7 @@ extension EventType {
                 else { return nil }
                 let instant = event.recordedAt.text
                 return "Purchase \(attached.purchase) came from another customer at \(instant): "
-                    + "it carries the account token \(token), which is this customer's."
+                    + "it carries the account token \(token), which belongs to this customer."
             }, isAct: true),
         // A purchase that moved away no longer gives access here.
         .purchaseDetached: .ofCustomer(

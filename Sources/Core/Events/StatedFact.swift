@@ -51,7 +51,7 @@ extension Event {
         }
     }
 
-    /// When the event that this fact reports happened.
+    /// Returns when the event that this fact reports happened.
     private func moment(of fact: TransactionFact) -> Instant {
         switch type {
         case .purchaseMade, .subscriptionRenewed: fact.purchased

@@ -38,8 +38,7 @@ package struct RawEvidence: Hashable, Sendable {
 
     package let kind: EvidenceKind
     package let bytes: [UInt8]
-    /// Ranks the evidence by the way it arrived. Receipts and notifications are ranked by their
-    /// kind instead.
+    /// The rank of the evidence by the way it arrived. Receipts and notifications are ranked by their kind instead.
     package let rank: Rank
     /// The SHA-256 of the bytes, if it has been computed and the evidence has no wrapping.
     package let digest: [UInt8]?
@@ -56,7 +55,6 @@ package struct RawEvidence: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The store's key for an app.
     package func key(of app: AppID) -> AppKey { AppKey(store: kind.store, id: app) }
 }
 

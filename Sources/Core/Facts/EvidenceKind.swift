@@ -12,9 +12,9 @@ package struct EvidenceKind: Hashable, Sendable {
     package enum Proof: Sendable {
         /// The store's signature.
         case signature
-        /// The store's signature or its word, depending on the app's settings.
+        /// The store's signature or the store's answer to a query, depending on the app's settings.
         case signatureOrWord
-        /// Only the store's word. The evidence names the purchase to ask the store about.
+        /// Only the store's answer to a query. The evidence names the purchase to ask about.
         case word
         /// The connection over which Deed's own client downloaded the evidence. Submitted evidence
         /// of this kind never counts.
@@ -40,7 +40,7 @@ package struct EvidenceKind: Hashable, Sendable {
         self.namesApp = namesApp
     }
 
-    /// Whether only the store can judge the evidence, if the app's receipts have this judge.
+    /// Returns whether only the store can judge the evidence, if the app's receipts have this judge.
     package func isForStore(_ judge: ReceiptJudge) -> Bool {
         proof == .word || proof == .signatureOrWord && judge == .store
     }

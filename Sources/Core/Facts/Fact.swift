@@ -6,7 +6,7 @@ package enum ProductKind: String, Hashable, Sendable, CaseIterable {
     case autoRenewable = "auto_renewable"
 }
 
-/// Decides which evidence prevails if the signing times are equal. The higher rank wins.
+/// The strength of evidence. If the signing times are equal, the evidence with the higher rank prevails.
 package enum Rank: Int64, Hashable, Comparable, Sendable, CaseIterable {
     case offlineReceipt = 1
     case verifyReceiptReply = 2

@@ -31,15 +31,15 @@ package struct AnswerChange: Hashable, Sendable {
         (before, after) = (nil, nil)
     }
 
-    /// The changes caused by an erasure, sorted by entitlement. They do not include details of the
-    /// access that ended.
+    /// Returns the changes caused by an erasure, sorted by entitlement. They do not include details of the access
+    /// that ended.
     static func all(by erased: CustomerErased) -> [AnswerChange] {
         (erased.ended.map { AnswerChange($0, .ended) }
             + erased.dropped.map { AnswerChange($0, .changed) })
             .sorted { $0.entitlement < $1.entitlement }
     }
 
-    /// The differences between two answers about a customer, sorted by entitlement.
+    /// Returns the differences between two answers about a customer, sorted by entitlement.
     package static func all(from before: [Entitlement], to after: [Entitlement]) -> [AnswerChange] {
         if before == after { return [] }
         var changes: [AnswerChange] = []
@@ -53,14 +53,14 @@ package struct AnswerChange: Hashable, Sendable {
     }
 }
 
-/// Which catalog applies to the answers at an event.
+/// The catalog that applies to the answers at an event.
 package enum WantedCatalog: Hashable, Sendable {
     case version(Int64)
     /// The last catalog that took effect before the instant, no newer than this version.
     case last(before: Instant, through: Int64)
 
-    /// The catalog in effect at the event. For a boundary, this is the catalog at the time of the
-    /// boundary, regardless of when the boundary was published.
+    /// Finds the catalog in effect at the event. For a boundary, this is the catalog at the time of the boundary,
+    /// regardless of when the boundary was published.
     package init(_ recorded: RecordedEvent) {
         self = .version(recorded.catalogVersion)
         guard let notice = recorded.event.notice else { return }
@@ -89,7 +89,7 @@ extension [CatalogEdition] {
 }
 
 extension ProjectState {
-    /// The wanted edition, mostly without its catalog; `nil` if it is no longer remembered.
+    /// Returns the wanted edition, usually without its catalog; `nil` if it is no longer remembered.
     package func edition(_ wanted: WantedCatalog) -> CatalogEdition? { editions[wanted] }
 }
 

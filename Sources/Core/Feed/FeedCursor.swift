@@ -8,8 +8,7 @@ package struct FeedCursor: Hashable, Sendable {
 
     /// The last position before the cursor in each shard, by shard number.
     package let place: [Int64]
-    /// Distinguishes the events at these positions from others that may take their places after a
-    /// failover.
+    /// Marks that distinguish the events at these positions from others that may take their places after a failover.
     package let marks: PlaceMarks
     /// The shard with which the next page begins. It rotates, so that every shard gets its turn
     /// even if pages are short.
@@ -25,7 +24,7 @@ package struct FeedCursor: Hashable, Sendable {
         _ place: [Int64], marks: PlaceMarks, turn: Int, givenAt: Instant, origin: Instant,
         losses: AcceptedLosses
     ) {
-        precondition(place.count == Shard.count, "a cursor has a place in each shard")
+        precondition(place.count == Shard.count, "a cursor must have a place in each shard")
         self.place = place
         self.marks = marks
         self.turn = turn
@@ -72,7 +71,7 @@ package struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// Distinguishes the events at a position in every shard from events that may take their places.
+/// Marks that distinguish the events at a position in every shard from events that may take their places.
 package struct PlaceMarks: Hashable, Sendable {
     /// Each shard's mark; `nil` if only the hash is known.
     private let each: [UInt64]?
@@ -92,7 +91,7 @@ package struct PlaceMarks: Hashable, Sendable {
         (each, self.hash) = (marks, hash.value >> 24)
     }
 
-    /// The marks of a combined position, in which the positions of some shards come from `other`.
+    /// Returns the marks of a combined position, in which the positions of some shards come from `other`.
     package func taking(
         _ other: PlaceMarks, where isTaken: (_ shard: Int) -> Bool
     ) -> PlaceMarks {
@@ -131,7 +130,8 @@ package struct AcceptedLosses: Hashable, Sendable {
 }
 
 extension ProjectID {
-    /// Distinguishes this project's cursors from those of other projects. It has to detect mistakes, not attacks.
+    /// A mark that distinguishes this project's cursors from those of other projects. It has to detect mistakes, not
+    /// attacks.
     fileprivate var mark: UInt64 {
         var hash = FNV1a64()
         hash.add(text.utf8.span)
@@ -175,7 +175,7 @@ private struct CursorDigits {
         } while rest > 0
     }
 
-    /// The next number; `nil` if no number follows or the next one is too long.
+    /// Returns the next number; `nil` if no number follows or the next one is too long.
     mutating func next() -> UInt64? {
         var (number, shift) = (UInt64(0), UInt64(0))
         while reached < bytes.count, let digit = CursorDigits.values[bytes[reached]] {

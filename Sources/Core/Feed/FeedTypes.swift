@@ -1,4 +1,4 @@
-/// Which events a reader of the feed wants, by type and by the changes that the events caused.
+/// The events that a reader of the feed wants, by type and by the changes that the events caused.
 package struct FeedTypes: Hashable, Sendable {
     private var names: Set<String> = []
     private var changes: Set<AnswerChange.Kind> = []
@@ -10,7 +10,6 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
-    /// Reads a list of names.
     package init(_ list: [String]) throws(UnknownFeedType) {
         for name in list { try add(name) }
     }
@@ -33,14 +32,14 @@ package struct FeedTypes: Hashable, Sendable {
         }
     }
 
-    /// Whether events of this type may be wanted.
+    /// Returns whether events of this type may be wanted.
     package func mayInclude(_ type: String) -> Bool { !changes.isEmpty || names.contains(type) }
 
     /// Whether an event's changes have to be determined before it is known whether the event is
     /// wanted.
     package var dependOnAccess: Bool { !changes.isEmpty }
 
-    /// Whether events of this type are wanted regardless of their changes.
+    /// Returns whether events of this type are wanted regardless of their changes.
     package func names(_ type: String) -> Bool { names.contains(type) }
 
     package func include(_ kind: AnswerChange.Kind) -> Bool { changes.contains(kind) }
@@ -63,7 +62,7 @@ extension FeedTypes {
     package static let all =
         customerTypes + AnswerChange.Kind.allCases.map { "entitlement.\($0.rawValue)" }
 
-    /// All families of types.
+    /// All families of types, such as `purchase.*`.
     package static let families: [String] = {
         var families: [String] = []
         for name in all {

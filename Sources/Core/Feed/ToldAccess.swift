@@ -13,8 +13,8 @@ package struct ToldAccess: Sendable {
     /// event.
     private var merging: Merging?
 
-    /// A merge counts as one change, although each purchase has a separate event. Otherwise, each
-    /// purchase would require deriving the answer about all purchases again.
+    /// A merge, which counts as one change although each purchase has a separate event. Otherwise, each purchase
+    /// would require deriving the answer about all purchases again.
     private struct Merging {
         let before: Before
         var missing: Int
@@ -56,7 +56,7 @@ package struct ToldAccess: Sendable {
         answers = nil
     }
 
-    /// Applies an event and returns the changes that it caused. `catalogs` may leave out of a catalog what does not
+    /// Applies an event and returns the changes that it caused. `catalogs` may reduce a catalog to the parts that
     /// concern the given customer.
     package mutating func tell<Failure: Error>(
         _ recorded: RecordedEvent,
@@ -88,7 +88,8 @@ package struct ToldAccess: Sendable {
         return AnswerChange.all(from: before, to: after)
     }
 
-    /// The changes of an erasure, which names the access that it ended. The emptied events have no changes to report.
+    /// Returns the changes of an erasure, which names the access that it ended, or no changes for an emptied event.
+    /// Returns `nil` if no erasure affects the event.
     private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
         switch recorded.event {
         case .customerErased(let erased):
@@ -121,7 +122,7 @@ extension RecordedEvent {
     }
 }
 
-/// The access reported for a customer so far, and the version up to which reporting will continue.
+/// The access already reported for a customer, and the version up to which reporting will continue.
 package struct PartlyTold: Sendable {
     package let stream: Stream
     package let told: ToldAccess

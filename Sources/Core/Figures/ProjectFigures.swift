@@ -1,4 +1,4 @@
-/// The customers that figures are about: those of a project in one environment.
+/// The customers counted in figures: those of a project in one environment.
 package struct FigureScope: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -22,7 +22,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// Access that is about to end. What ends first comes first.
+    /// Access that is about to end, ordered by its end.
     package struct Ending: Hashable, Comparable, Sendable {
         package let customer: String
         /// The customer's version when this was counted.
@@ -43,7 +43,7 @@ package struct ProjectFigures: Hashable, Sendable {
         }
     }
 
-    /// A transaction that was refunded. The newest comes first.
+    /// A refunded transaction, ordered newest first.
     package struct Refunded: Hashable, Comparable, Sendable {
         /// The customer, or the stream in which the purchase waits for one.
         package let customer: String
@@ -100,9 +100,9 @@ package struct ProjectFigures: Hashable, Sendable {
     package static let week: Int64 = 7 * 86_400_000
 
     package let at: Instant
-    /// By the names of the entitlements.
+    /// Customers by entitlement name.
     package var entitlements: [String: Active]
-    /// By the names of the products.
+    /// Customers by product name.
     package var products: [String: Active]
     package var ending: Top<Ending>
     package var refunds: Top<Refunded>
@@ -125,7 +125,7 @@ package struct ProjectFigures: Hashable, Sendable {
 }
 
 extension [String: ProjectFigures.Active] {
-    /// Adds a page's customers. A name that no customer has at either instant is left out.
+    /// Adds the customers of one page. Leaves out a name that no customer has at either instant.
     package mutating func add(_ active: ProjectFigures.Active, named name: String) {
         if active.now == 0, active.earlier == 0 { return }
         self[name, default: ProjectFigures.Active()].now += active.now

@@ -35,7 +35,7 @@ package struct IntakeWish: Hashable, Sendable {
     package let purpose: Purpose
     /// The customer's order that the evidence should fulfil.
     package let order: OrderID?
-    /// The evidence's unverified claims about itself. The environment that these claims name is asked first.
+    /// The evidence's unverified claims about itself. Deed first asks the environment that these claims name.
     package let heading: EvidenceHeading
 
     package init(
@@ -87,7 +87,7 @@ package struct IntakeItem: Hashable, Sendable {
         self.revision = revision
     }
 
-    /// A new item, due immediately.
+    /// Creates a new item, due immediately.
     package init(_ id: IntakeID, _ wish: IntakeWish, now: Instant) {
         self.init(
             id: id, wish: wish, state: .waiting(nil, nextTry: now), tries: 0, retriedBy: nil,
@@ -226,7 +226,7 @@ extension IntakeItem {
         }
     }
 
-    /// The item after an attempt to judge its evidence.
+    /// Returns the item after an attempt to judge its evidence.
     package func judged(
         _ judgement: Judgement<[IntakeResult], Postponement>, now: Instant, jitter: UInt16
     ) -> IntakeItem {
@@ -245,12 +245,12 @@ extension IntakeItem {
         return item
     }
 
-    /// The item after a person has resolved the matter in another way.
+    /// Returns the item after a person has resolved the matter in another way.
     package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.settled(act), now: now)
     }
 
-    /// The item after a person has decided to ignore the evidence.
+    /// Returns the item after a person has decided to ignore the evidence.
     package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         try ended(.dropped(act), now: now)
     }
@@ -266,7 +266,7 @@ extension IntakeItem {
         return item
     }
 
-    /// The item, due immediately like a new one. Accepted evidence stays recorded.
+    /// Returns the item, due immediately like a new one. Accepted evidence stays recorded.
     package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intake(.ended(id, .believed)) }
         var item = self

@@ -9,7 +9,7 @@ extension IntakeItem {
     package static let pauses = [
         5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, hour, 3 * hour,
     ]
-    /// A worker that has taken an item is considered dead after this long without a sign of life.
+    /// How long a worker may keep an item without a sign of life before the worker is considered dead.
     package static let lease = 5 * minute
     /// The longest pause that Deed grants to a store.
     package static let longestWait = 24 * hour
@@ -22,15 +22,15 @@ extension IntakeItem {
     package static let countLimit: Int64 = 10_000
     package static let byteLimit: Int64 = 512 << 20
 
-    /// The pause after this many attempts. It varies by up to a tenth, so that items that failed
-    /// together are not retried together.
+    /// Returns the pause after this many attempts. It varies by up to a tenth, so that items that failed together are
+    /// not retried together.
     package static func pause(afterTries tries: Int64, jitter: UInt16) -> Int64 {
         let step = Int(min(max(tries, 1), Int64(pauses.count))) - 1
         return pauses[step] * (900 + Int64(jitter) * 200 / Int64(UInt16.max)) / 1000
     }
 
-    /// When an item taken now becomes due again if no result arrives, for example because the
-    /// evidence itself crashed the process.
+    /// Returns when an item taken now becomes due again if no result arrives, for example because the evidence itself
+    /// crashed the process.
     package static func leaseEnd(takenAt now: Instant, tries: Int64) -> Instant {
         now.advanced(byMilliseconds: max(lease, pause(afterTries: tries, jitter: .max / 2)))
     }

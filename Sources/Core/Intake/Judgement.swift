@@ -13,7 +13,7 @@ extension Judgement: Hashable where Belief: Hashable, Wait: Hashable {}
 extension Judgement {
     package var belief: Belief? { if case .believed(let belief) = self { belief } else { nil } }
 
-    /// The same judgement, with the belief transformed.
+    /// Returns the same judgement, with the belief transformed.
     package func map<Other>(_ change: (Belief) -> Other) -> Judgement<Other, Wait> {
         switch self {
         case .believed(let belief): .believed(change(belief))
@@ -32,7 +32,7 @@ package struct Postponement: Hashable, Sendable {
 }
 
 extension Judgement<ProvenEvidence, Postponement> {
-    /// The result of proving the evidence.
+    /// Creates the judgement that results from proving the evidence.
     package init(proving prove: () throws(RefusedEvidence) -> ProvenEvidence) {
         do throws(RefusedEvidence) {
             self = .believed(try prove())
@@ -47,7 +47,7 @@ extension Judgement where Wait == Postponement {
         .undecided(Postponement(reason: reason, until: after))
     }
 
-    /// A judgement that waits although nothing is wrong with the evidence.
+    /// Returns a judgement that waits although nothing is wrong with the evidence.
     package static func waits(_ reason: IntakeReason) -> Judgement {
         .undecided(Postponement(reason: reason, until: nil, isUsual: true))
     }

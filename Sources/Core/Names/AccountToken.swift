@@ -23,7 +23,7 @@ package struct AccountToken: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a random UUID from 16 random bytes.
     package init(random bytes: [UInt8]) {
-        precondition(bytes.count == 16, "a UUID is made of 16 bytes")
+        precondition(bytes.count == 16, "a UUID must have 16 bytes")
         var bytes = bytes
         // Version 4 and variant 1, as RFC 9562 requires for a random UUID.
         bytes[6] = bytes[6] & 0x0F | 0x40

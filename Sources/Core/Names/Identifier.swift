@@ -40,7 +40,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
 
     package var description: String { text }
 
-    /// The last eight bytes as a number; all bytes of a shorter name.
+    /// The last eight bytes as a number, or all bytes of a shorter name.
     var tail: UInt64 {
         let bytes = text.utf8.span
         var number: UInt64 = 0
@@ -58,7 +58,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The length of the common prefix, in bytes.
+    /// Returns the length of the common prefix, in bytes.
     fileprivate func commonPrefix(with other: Span<UInt8>) -> Int {
         let limit = Swift.min(count, other.count)
         var place = 0
@@ -109,8 +109,7 @@ package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// Everything except control characters, line and paragraph separators and unassigned code
-    /// points.
+    /// Whether the scalar is not a control character, a line or paragraph separator, or an unassigned code point.
     var isPrintable: Bool {
         if isASCII { return (0x20..<0x7F).contains(value) }
         switch properties.generalCategory {
@@ -184,30 +183,30 @@ extension Identifier {
 }
 
 extension TransactionID {
-    /// A name made of hexadecimal digits.
+    /// Creates a name from hexadecimal digits.
     package init(digits: String) {
-        precondition(!digits.isEmpty && digits.utf8.count <= 64, "a name has digits")
+        precondition(!digits.isEmpty && digits.utf8.count <= 64, "a name must have 1 to 64 digits")
         self.init(known: digits)
     }
 
-    /// A name made from two parts. Parts from evidence are short. If parts from a damaged row are
-    /// too long, only the end is kept.
+    /// Creates a name from two parts. Parts from evidence are short. If parts from a damaged row are too long, only
+    /// the end is kept.
     init(joining name: String, _ ending: String) {
         self.init(known: String((name + ending).suffix(Self.lengthLimit)))
     }
 }
 
 extension GrantID {
-    /// The id of the grant in a rehearsal. The real id is created only when the grant is given.
+    /// The id of the grant in a dry run. The real id is created only when the grant is given.
     package static let ofRehearsal = GrantID(known: "g_new")
 }
 
 extension Identifier {
-    /// A name that Deed creates: a prefix that shows the kind, followed by letters and digits.
+    /// Creates a name for a new object: a prefix that shows the kind, followed by letters and digits.
     package init(prefix: StaticString, random: String) {
         precondition(
             random.utf8.count < 200 && random.unicodeScalars.allSatisfy(\.isPrintable),
-            "a made-up name must be a valid one")
+            "a created name must be valid")
         self.init(known: "\(prefix)\(random)")
     }
 }

@@ -1,4 +1,4 @@
-/// The name that needs the fewest edits to become the text. Among equally near names, the first one counts;
+/// Returns the name that needs the fewest edits to become the text. Among equally near names, the first one counts;
 /// `nil` if each name needs more edits than a third of the longer text's length.
 ///
 /// Only the beginnings of long names are compared, because all commands in the batch wait for the result.
@@ -17,8 +17,8 @@ package func nearest(to text: String, among names: [String]) -> String? {
 
 private let comparedBytes = 64
 
-/// The number of bytes to add, remove, change or swap with a neighbour to turn one text into the
-/// other; `nil` if it exceeds the limit.
+/// Returns the number of bytes to add, remove, change or swap with a neighbour to turn one text into the other; `nil`
+/// if it exceeds the limit.
 private func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int? {
     if abs(one.count - other.count) > limit { return nil }
     var before: [Int] = []

@@ -96,7 +96,7 @@ extension Situation {
     }
 }
 
-/// The text with invisible or indistinguishable characters replaced by their code points.
+/// Returns the text with invisible or indistinguishable characters replaced by their code points.
 package func visible(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { shown, scalar in
         switch scalar.properties.generalCategory {

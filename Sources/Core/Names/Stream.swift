@@ -1,4 +1,4 @@
-/// Identifies a sequence of events, such as those about one customer in one project and environment.
+/// A sequence of events, such as those about one customer in one project and environment.
 package struct Stream: Hashable, Sendable {
     package let project: ProjectID
     package let environment: Environment
@@ -26,7 +26,7 @@ package struct Stream: Hashable, Sendable {
         hasher.combine(shard.number)
     }
 
-    /// The project's own stream, for events that concern the project as a whole.
+    /// Returns the project's own stream, for events that concern the project as a whole.
     package static func ofProject(_ project: ProjectID) -> Stream {
         Stream(project: project, environment: .production, customer: .ofProject)
     }
@@ -51,13 +51,13 @@ package struct Stream: Hashable, Sendable {
 extension CustomerID {
     fileprivate static let ofProject = CustomerID(known: "$project/")
 
-    /// The reserved customer that keeps a purchase until a customer claims it.
+    /// Returns the reserved customer that keeps a purchase until a customer claims it.
     package static func unclaimed(_ purchase: PurchaseID) -> CustomerID {
         CustomerID(known: "$unclaimed/\(purchase)")
     }
 
-    /// The stream that records a store account's customers. News about the account goes there while
-    /// the account has no customers.
+    /// Returns the reserved customer whose stream records a store account's customers. News about the account goes
+    /// there while the account has no customers.
     package static func unclaimed(_ account: AppTransactionID) -> CustomerID {
         CustomerID(known: "$unclaimed/app:\(account)")
     }

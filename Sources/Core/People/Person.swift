@@ -87,7 +87,7 @@ package struct OpenedSession: Hashable, Sendable {
     /// The scrypt hash of the password that was checked.
     package let stretched: [UInt8]
     package let at: Instant
-    /// The digest of the begun sign-in that a code has ended; `nil` if no code was given.
+    /// The digest of the pending sign-in that a code completed; `nil` if no code was given.
     package let begun: [UInt8]?
 
     package init(
@@ -101,7 +101,7 @@ package struct OpenedSession: Hashable, Sendable {
     }
 }
 
-/// The bounds after which a session has expired: a shorter one for unused sessions, and a longer one for all sessions.
+/// The limits of a session: a shorter one since its last use, and a longer one since its start.
 package struct SessionBounds: Hashable, Sendable {
     private static let idle: Int64 = 30 * 60_000
     private static let longest: Int64 = 12 * 3_600_000

@@ -27,7 +27,7 @@ package struct SealedSecret: Hashable, Sendable {
     }
 }
 
-/// A sign-in with the right password that still lacks a code.
+/// A sign-in with the correct password that still lacks a code.
 package struct BegunSignIn: Hashable, Sendable {
     /// The SHA-256 of the cookie.
     package let digest: [UInt8]
@@ -44,7 +44,7 @@ package struct BegunSignIn: Hashable, Sendable {
     }
 }
 
-/// The bytes in base32 as in RFC 4648, without padding. Code apps read secrets in this form.
+/// Returns the bytes in base32 as in RFC 4648, without padding. Code apps read secrets in this form.
 package func base32(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
     var (rest, bits) = (0, 0)

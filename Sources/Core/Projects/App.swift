@@ -23,7 +23,7 @@ package struct App: EventContent {
     }
 }
 
-/// The store's key for an app.
+/// An app's store, and the app's id there.
 package struct AppKey: Hashable, Comparable, Sendable {
     package let store: Store
     /// Apple's bundle id or Google's package name.
@@ -39,7 +39,7 @@ package struct AppKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Whose sandbox purchases in an app count in production answers.
+/// The customers whose sandbox purchases in an app count in production answers.
 package enum SandboxAccess: Hashable, Sendable {
     case none
     /// The purchases of certain customers, such as testers and the store's reviewers.

@@ -17,7 +17,7 @@ package struct Key: Hashable, Sendable {
         return limits
     }
 
-    /// When the key stopped giving access to the project; `nil` if it still does.
+    /// Returns when the key stopped giving access to the project; `nil` if it still does.
     package func end(by now: Instant) -> Instant? {
         let limits = limits
         let expired = limits.hasExpired(at: now) ? limits.expires : nil
@@ -42,7 +42,7 @@ package enum KeyEnd: Hashable, Sendable {
 extension ProjectState {
     private static let keyPrefix = "key:"
 
-    /// The name of an actor's key; `nil` for unnamed keys and other actors.
+    /// Returns the name of an actor's key; `nil` for unnamed keys and other actors.
     package func name(of actor: Actor) -> String? {
         guard actor.text.utf8.starts(with: ProjectState.keyPrefix.utf8),
             let id = try? KeyID(String(actor.text.dropFirst(ProjectState.keyPrefix.count))),
@@ -51,7 +51,7 @@ extension ProjectState {
         return name.isEmpty ? nil : name
     }
 
-    /// The names of these actors. Actors without a name are left out.
+    /// Returns the names of these actors. Actors without a name are left out.
     package func names(of actors: some Sequence<Actor>) -> [Actor: String] {
         var names: [Actor: String] = [:]
         for actor in Set(actors) { names[actor] = name(of: actor) }

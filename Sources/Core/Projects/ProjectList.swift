@@ -29,7 +29,7 @@ package struct ListedApp: Hashable, Sendable {
         self.countsSandbox = countsSandbox
     }
 
-    /// The app as used to check evidence. Sandbox evidence is accepted as well. Reads decide whether it counts.
+    /// The app as used to check evidence. Sandbox evidence is also accepted. Reads decide whether it counts.
     package var trusted: TrustedApp {
         TrustedApp(id: app.id, appleID: appleID)
     }

@@ -14,9 +14,7 @@ package struct ProjectSettings: EventContent {
     package var refundReporting: RefundReporting?
     /// How many customers with the same store account may have an app installed; `nil` for no limit.
     package var customersPerAccount: Int64?
-    /// The limits on grants by support staff.
     package var supportLimits: SupportLimits
-    /// Who may merge two customers.
     package var merge: MergePolicy
 
     package static let customersPerAccount: Int64 = 3
@@ -56,7 +54,7 @@ package struct ProjectSettings: EventContent {
 package enum MergePolicy: String, Hashable, Sendable, CaseIterable {
     /// Support staff and admins.
     case staff
-    /// Back ends as well, unless the customer has a purchase of another account.
+    /// Support staff, admins and back ends. A back end may not merge a customer who has a purchase of another account.
     case backend
 }
 

@@ -11,10 +11,9 @@ package struct ProjectState: Hashable, Sendable {
     package var rulesVersion: Int64 { content.value.rulesVersion }
     package var createdAt: Instant? { content.value.createdAt }
     package var keys: [Key] { content.value.keys }
-    /// The current catalog. If `lackedEdition` names it, it must first be read and given to the
-    /// state.
+    /// The current catalog. If `lackedEdition` is set, the caller must first read that edition's catalog and supply it.
     package var catalog: Catalog { content.value.editions.last?.contents ?? Catalog() }
-    /// The current edition, if its catalog is neither in the folded events nor given to the state.
+    /// The current edition, if its catalog is neither in the folded events nor supplied.
     package var lackedEdition: CatalogEdition? {
         content.value.editions.last.flatMap { $0.catalog == nil ? $0 : nil }
     }
@@ -67,10 +66,10 @@ package struct ProjectState: Hashable, Sendable {
         apps.first { $0.key == key }
     }
 
-    /// The version at which an app that is still in the project was added.
+    /// Returns the version at which an app that is still in the project was added.
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
-    /// Apps whose sandbox purchases count in the customer's production answers.
+    /// Returns the apps whose sandbox purchases count in the customer's production answers.
     package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
         Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
     }
@@ -143,7 +142,7 @@ private struct ProjectContent: Hashable, Sendable {
             if let known { webhooks[known] = webhook } else { webhooks.append(webhook) }
         case .webhookRemoved(let removed): webhooks.removeAll { $0.id == removed.webhook }
         default:
-            assert(!event.type.isOfProject, "a project's state does not take in \(event.type)")
+            assert(!event.type.isOfProject, "a project's state cannot apply \(event.type)")
         }
     }
 }

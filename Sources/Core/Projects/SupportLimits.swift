@@ -1,6 +1,6 @@
 /// Limits on the grants that support staff may give.
 package struct SupportLimits: Hashable, Sendable {
-    /// Stands for all entitlements that do not have a separate limit.
+    /// The name that stands for all entitlements without a separate limit.
     package static let others = "*"
     /// The maximum number of limits in one project.
     package static let countLimit = 1000

@@ -35,8 +35,8 @@ package struct AppVersion: Hashable, Comparable, Sendable {
 }
 
 extension AppFact {
-    /// Whether this fact states an earlier installation of the same app. Only one installation can
-    /// be the first, so the earliest statement prevails, regardless of the order of arrival.
+    /// Returns whether this fact states an earlier installation of the same app. Only one installation can be the
+    /// first, so the earliest statement prevails, regardless of the order of arrival.
     func outweighs(_ other: AppFact) -> Bool {
         let (version, otherVersion) = (self.version, other.version)
         if version != otherVersion { return version < otherVersion }
@@ -48,7 +48,7 @@ extension AppFact {
     /// The version that was installed first. An unreadable version counts as later than any other.
     private var version: AppVersion { AppVersion(originalVersion) ?? .unknown }
 
-    /// When the app was first installed. If unknown, when the installation was first stated.
+    /// When the app was first installed, or else when the installation was first stated.
     var installed: Instant { originallyPurchased ?? signedAt }
 
     func isOfEarlierApp(than other: AppFact) -> Bool {

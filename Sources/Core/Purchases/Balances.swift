@@ -27,13 +27,13 @@ package struct Balances: Hashable, Sendable {
         Int64(clamping: total(of: currency))
     }
 
-    /// Whether the balance has ever changed.
+    /// Returns whether the balance has ever changed.
     package func moved(_ currency: CurrencyID) -> Bool { totals[currency] != nil }
 
-    /// The balance before it is limited to 64 bits.
+    /// Returns the balance before it is limited to 64 bits.
     package func total(of currency: CurrencyID) -> Int128 { totals[currency, default: 0] }
 
-    /// The transaction's effect on one balance, if any.
+    /// Returns the transaction's effect on one balance, if any.
     package func credit(_ key: Credit.Key) -> Credit? { credits[key] }
 
     func hasCredits(of purchase: PurchaseID) -> Bool {
@@ -63,8 +63,8 @@ package struct Balances: Hashable, Sendable {
         earnings[event.currency] = earning
     }
 
-    /// The amount that back ends added on the day of that instant. If the clock runs backwards, no
-    /// new day starts.
+    /// Returns the amount that back ends added on the day of that instant. If the clock runs backwards, no new day
+    /// starts.
     func earned(of currency: CurrencyID, at instant: Instant) -> Int64 {
         guard let earning = earnings[currency], earning.day >= instant.day else { return 0 }
         return earning.amount
@@ -96,7 +96,6 @@ package struct Coins: Hashable, Sendable {
 }
 
 extension Balances {
-    /// All coins in these balances.
     var coins: Coins {
         var coins = Coins()
         coins.amounts = totals.mapValues { Int64(clamping: $0) }

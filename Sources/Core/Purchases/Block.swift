@@ -17,8 +17,8 @@ package struct Block: Hashable, Sendable {
 }
 
 extension [Block] {
-    /// The blocks of both lists in chronological order. Overlapping blocks become one, which lasts
-    /// until both have ended, so that one unblock ends them.
+    /// Returns the blocks of both lists in chronological order. Overlapping blocks become one, which lasts until both
+    /// have ended, so that one unblock ends them.
     func joined(with others: [Block]) -> [Block] {
         if isEmpty || others.isEmpty { return self + others }
         var all: [Block] = []
@@ -38,7 +38,7 @@ extension Purchase {
     /// The block that is currently in effect.
     package var block: Block? { blocks.last.flatMap { $0.until == nil ? $0 : nil } }
 
-    /// Whether a block is in effect at that instant, according to current knowledge.
+    /// Returns whether a block is in effect at that instant, as currently known.
     func isBlocked(at instant: Instant) -> Bool {
         blocks.contains { $0.interval.contains(instant) }
     }

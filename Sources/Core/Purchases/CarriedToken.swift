@@ -24,7 +24,7 @@ package struct CarriedToken: Hashable, Sendable {
         self.places = places
     }
 
-    /// The fact's token, if the fact carries one.
+    /// Creates the fact's token; `nil` if the fact carries none.
     init?(_ fact: TransactionFact) {
         guard let token = fact.accountToken.flatMap(AccountToken.init) else { return nil }
         let place = Place(purchased: fact.purchased, transaction: fact.transaction)
@@ -69,7 +69,7 @@ package struct CarriedTokens: Hashable, Sendable {
         for fact in facts.renewals { CarriedToken(fact).map { join($0) } }
     }
 
-    /// Whether the token is already known for these transactions.
+    /// Returns whether the token is already known for these transactions.
     func holds(_ carried: CarriedToken) -> Bool {
         all.contains { $0.token == carried.token && $0.joined(with: carried) == $0 }
     }

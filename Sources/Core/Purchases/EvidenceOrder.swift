@@ -4,10 +4,10 @@ extension Rank {
 }
 
 extension TransactionFact {
-    /// Whether this statement prevails over the other one about the same transaction. The later
-    /// signature prevails, then the stronger evidence. After that, these decide in turn: a
-    /// revocation, and the later one; an upgrade; the later end; and more revoked items. The
-    /// content decides last, so that the result never depends on the order of arrival.
+    /// Returns whether this statement prevails over the other one about the same transaction. The later signature
+    /// prevails, then the stronger evidence. After that, the criteria are, in order: a revocation, a later
+    /// revocation, an upgrade, a later end, and more revoked items. The content decides last, so that the result
+    /// never depends on the order of arrival.
     func outweighs(_ other: TransactionFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
@@ -22,9 +22,8 @@ extension TransactionFact {
 }
 
 extension RenewalFact {
-    /// Whether this statement prevails over the other one about the same subscription. The later
-    /// signature prevails, then the stronger evidence, then the statement that makes a renewal less
-    /// likely.
+    /// Returns whether this statement prevails over the other one about the same subscription. The later signature
+    /// prevails, then the stronger evidence, then the statement that makes a renewal less likely.
     func outweighs(_ other: RenewalFact) -> Bool {
         weight == other.weight
             ? self != other && content(of: self, follows: other) : weight > other.weight
@@ -38,8 +37,8 @@ extension RenewalFact {
     }
 }
 
-/// A total order of facts. Reflection compares every member, including future ones. It is slow, and
-/// is used only for two different facts that were signed at the same instant.
+/// Returns whether one fact follows the other in a total order. Reflection compares every member, including future
+/// ones. It is slow, and is used only for two different facts that were signed at the same instant.
 func content<Fact>(of one: Fact, follows other: Fact) -> Bool {
     String(reflecting: other).utf8.lexicographicallyPrecedes(String(reflecting: one).utf8)
 }

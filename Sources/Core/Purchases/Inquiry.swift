@@ -22,15 +22,15 @@ extension Purchase {
         return renewal?.isInBillingRetry == true ? silent : nil
     }
 
-    /// Whether the purchase contains more statements than its earlier state. The signing time and
-    /// the kind of evidence do not count.
+    /// Returns whether the purchase contains more statements than its earlier state. The signing time and the kind of
+    /// evidence do not count.
     package func tellsMore(than other: Purchase?) -> Bool {
         guard let other else { return true }
         let (mine, theirs) = (words, other.words)
         return mine.transactions != theirs.transactions || mine.renewal != theirs.renewal
     }
 
-    /// The purchase with these facts added, as far as they concern it.
+    /// Returns the purchase joined with the facts that concern it.
     package func joined(with facts: [Facts]) -> Purchase {
         var joined = self
         for fact in facts.lazy.flatMap(\.transactions) where isSame(as: fact) {
@@ -51,7 +51,7 @@ extension CustomerState {
 }
 
 extension TransactionFact {
-    /// Whether this is the store's first direct statement about the transaction, or its first one after the
+    /// Returns whether this is the store's first direct statement about the transaction, or its first one after the
     /// transaction's end. Both are recorded once, so that repeated inquiries do not create events for known facts.
     func settles(_ known: TransactionFact) -> Bool {
         guard rank == .serverAPI, known.signedAt < signedAt else { return false }

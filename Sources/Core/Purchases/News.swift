@@ -53,8 +53,8 @@ package struct RefundFact: Hashable, Sendable, News {
     }
 }
 
-/// A position in the list of customers with requested refunds: a customer, and the last instant at
-/// which one of the customer's requests can be answered.
+/// A position in the list of customers with requested refunds: a customer, and the latest deadline for answering one
+/// of the customer's requests.
 package struct RefundPlace: Hashable, Sendable {
     package let answerBy: Instant
     package let customer: CustomerID
@@ -111,8 +111,8 @@ package struct ConsentFact: Hashable, Sendable, News {
 }
 
 extension Array where Element: News {
-    /// Whether the news is already known. A new signature does not make the news new. The first
-    /// statement counts, regardless of the order of arrival.
+    /// Returns whether the news is already known. A new signature does not make the news new. The first statement
+    /// counts, regardless of the order of arrival.
     func holds(_ news: Element) -> Bool {
         contains { $0.id == news.id && !news.precedes($0) }
     }

@@ -14,7 +14,6 @@ package struct Order: Hashable, Sendable {
 
     package var id: OrderID { opened.order }
 
-    /// The state of an order.
     package enum State: String, Hashable, Sendable {
         /// The order's purchase has not arrived yet.
         case open
@@ -24,8 +23,7 @@ package struct Order: Hashable, Sendable {
         case settled
     }
 
-    /// The order's state at that instant. An order expires at its end even if this has not been
-    /// recorded yet.
+    /// Returns the order's state at that instant. An order expires at its end even if this has not been recorded yet.
     package func state(at instant: Instant) -> State {
         switch closed?.cause {
         case .settled: .settled

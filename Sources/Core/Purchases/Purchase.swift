@@ -32,7 +32,7 @@ package struct Purchase: Hashable, Sendable {
         self.id = id
     }
 
-    /// Makes a purchase of these parts.
+    /// Creates a purchase from these parts.
     package init(of parts: PurchaseParts) {
         id = parts.id
         (renewals, refundNews, reports) = (parts.renewals, parts.refundNews, parts.reports)
@@ -48,7 +48,6 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// The parts that make up the purchase.
     package var parts: PurchaseParts {
         var parts = PurchaseParts(id)
         (parts.renewals, parts.refundNews, parts.reports) = (renewals, refundNews, reports)
@@ -89,17 +88,18 @@ package struct Purchase: Hashable, Sendable {
         return transactions.indices.last(where: transactions.begins) ?? transactions.indices.last
     }
 
-    /// Whether another product replaced the transaction's period, whether or not the store flagged it.
+    /// Returns whether another product replaced the transaction's period, even if the store did not flag the
+    /// replacement.
     package func isReplaced(at index: Int) -> Bool {
         transactions[index].isUpgraded || transactions.successor(of: index) != nil
     }
 
-    /// Whether a known period replaced the transaction's period.
+    /// Returns whether a known period replaced the transaction's period.
     func isReplaced(_ id: TransactionID) -> Bool {
         index(of: id).flatMap { transactions.successor(of: $0) } != nil
     }
 
-    /// Whether this transaction replaces another period when it is recorded, or is itself replaced.
+    /// Returns whether this transaction replaces another period when it is recorded, or is itself replaced.
     func isUpgrade(_ fact: TransactionFact) -> Bool {
         let isOneProduct = products == [fact.product]
         if isOneProduct, !fact.isUpgraded, !transactions.contains(where: \.isUpgraded) {
@@ -114,12 +114,11 @@ package struct Purchase: Hashable, Sendable {
         }
     }
 
-    /// All statements about the transaction.
+    /// Returns all statements about the transaction.
     package func evidence(of id: TransactionID) -> TransactionEvidence? {
         index(of: id).map { evidence[$0] }
     }
 
-    /// The kind of the transaction.
     func kind(of id: TransactionID, by catalog: Catalog) -> ProductKind? {
         index(of: id).flatMap { kind(of: $0, by: catalog) } ?? kind(by: catalog)
     }
@@ -252,8 +251,8 @@ package struct Purchase: Hashable, Sendable {
         if let index = products.firstIndex(of: product) { return index }
         let place = products.firstIndex { product < $0 } ?? products.endIndex
         products.insert(product, at: place)
-        // The indexes of later products have shifted by one. The list keeps the same order,
-        // whichever product came first.
+        // The indexes of later products have shifted by one. The order of the list does not depend on which product
+        // came first.
         for index in transactions.indices where transactions[index].product >= place {
             transactions[index] = transaction(
                 evidence[index].effective, product: transactions[index].product + 1)

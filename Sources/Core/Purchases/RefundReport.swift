@@ -3,7 +3,7 @@ package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
     case decline, grantFull = "grant_full", grantProrated = "grant_prorated"
 }
 
-/// Lets Deed report to the store on purchases with a requested refund. May be set only if every
+/// Settings for Deed's reports to the store on purchases with a requested refund. Deed may report only if every
 /// customer of the project has consented.
 package struct RefundReporting: Hashable, Sendable {
     package let preference: RefundPreference?
@@ -58,9 +58,9 @@ extension Purchase {
 }
 
 extension Consumption {
-    /// The report for the store; `nil` if the log does not show whether the purchase was delivered.
-    /// The store itself measures the use of subscriptions. For other purchases, it accepts a
-    /// preference for a partial refund only if the used share is above zero.
+    /// Returns the report for the store; `nil` if the log does not show whether the purchase was delivered. The store
+    /// itself measures the use of subscriptions. For other purchases, it accepts a preference for a partial refund
+    /// only if the used share is above zero.
     package func report(by reporting: RefundReporting) -> ConsumptionReport? {
         guard let isDelivered else { return nil }
         let used = kind == .autoRenewable ? nil : usedMilliPercent

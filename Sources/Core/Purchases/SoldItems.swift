@@ -11,7 +11,7 @@ extension TransactionFact {
         soldProducts.map { ProductKey(store: store, id: $0) }
     }
 
-    /// The first product that the catalog does not know.
+    /// Returns the first product that the catalog does not know.
     package func unknownProduct(by catalog: Catalog) -> ProductKey? {
         soldProducts.lazy.map { ProductKey(store: store, id: $0) }
             .first { catalog.product($0) == nil }
@@ -25,7 +25,7 @@ extension TransactionFact {
 }
 
 extension Purchase {
-    /// The items that a transaction sold under a product that represents them.
+    /// Returns the items that a transaction sold under a product that represents them.
     func items(of index: Int) -> [SoldItem] {
         transactions[index].hasItems ? evidence[index].effective.items : []
     }

@@ -38,8 +38,8 @@ package enum TransactionEvidence: Hashable, Sendable {
         }
     }
 
-    /// A receipt's signing time decides nothing, and does not make two values differ. The time
-    /// shown is that of the first receipt that added something new.
+    /// Ignores a receipt's signing time, which decides nothing. The time shown is that of the first receipt that
+    /// added something new.
     package static func == (one: Self, other: Self) -> Bool {
         one.signed == other.signed && one.legacy?.undated == other.legacy?.undated
     }
@@ -85,8 +85,8 @@ package enum TransactionEvidence: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Receipts can only add something: a later end, a later revocation, or an upgrade. A receipt
-    /// that only repeats known facts changes nothing, whatever its age.
+    /// Combines two receipts. A receipt can only add something: a later end, a later revocation, or an upgrade. A
+    /// receipt that only repeats known facts changes nothing, whatever its age.
     fileprivate func joined(withLegacy other: TransactionFact) -> TransactionFact {
         var joined = base.isPreferred(to: other.base) ? self : other
         joined.kind = [kind, other.kind].compactMap(\.self).max { $0.rawValue < $1.rawValue }
@@ -117,8 +117,8 @@ extension TransactionFact {
         return self == other || content(of: self, follows: other)
     }
 
-    /// A signed statement with a receipt's possible additions: a later end, and a revocation after
-    /// the statement was signed. Receipts never undo a revocation.
+    /// Returns this signed statement with a receipt's possible additions: a later end, and a revocation after the
+    /// statement was signed. Receipts never undo a revocation.
     fileprivate func supplemented(by legacy: TransactionFact) -> TransactionFact {
         var fact = self
         fact.kind = kind ?? legacy.kind

@@ -106,8 +106,9 @@ extension ReadLane {
         drafts.append(draft(item, fact, from: start))
     }
 
-    /// If both this reading and the previous one give access, the period continues from the last end. If
-    /// the previous reading gave no access, the period begins when the store says that access resumed.
+    /// Returns when a period begins. If both this reading and the previous one give access, the period continues from
+    /// the last end. If the previous reading gave no access, the period begins when the store says that access
+    /// resumed.
     private func beginning(at instant: Instant, from start: Instant) -> Instant {
         guard let last = drafts.last else { return min(start, instant) }
         guard isOpen, let end = last.expires else { return instant }
@@ -203,8 +204,8 @@ extension ReadLane {
 }
 
 extension Reading {
-    /// The reading's statement about a product. A reading may list a product several times: in two
-    /// base plans, one of which will be owned only later, or in two purchase options.
+    /// Returns the reading's statement about a product. A reading may list a product several times: in two base
+    /// plans, one of which will be owned only later, or in two purchase options.
     fileprivate func item(of product: ProductID) -> Item? {
         let all = items.filter { $0.product == product }
         guard all.count > 1 else { return all.first }
@@ -220,12 +221,12 @@ extension Reading {
         return item
     }
 
-    /// Whether any item gives access at that instant.
+    /// Returns whether any item gives access at that instant.
     fileprivate func runs(at instant: Instant) -> Bool {
         items.contains { $0.isOwned && $0.expires.map { instant < $0 } ?? false }
     }
 
-    /// Whether an end before the end of the paid time means a refund.
+    /// Whether an early end of the paid time means a refund.
     fileprivate var takesBack: Bool {
         if state != .expired || ending == .replaced { return false }
         // The store itself revokes a purchase that is not acknowledged.

@@ -2,12 +2,12 @@
 extension Purchase {
     package var isRead: Bool { !readings.isEmpty }
 
-    /// Whether readings show that the purchase has this name, perhaps from an older or a newer token.
+    /// Returns whether readings show that the purchase has this id, perhaps from an older or a newer token.
     func isKnown(as name: PurchaseID) -> Bool {
         name.store == id.store && readings.contains { $0.names.contains(name.original) }
     }
 
-    /// Whether a reading is about this purchase, under any of the purchase's names.
+    /// Returns whether a reading is about this purchase, under any of the purchase's ids.
     package func isSame(as fact: TransactionFact) -> Bool {
         if id == fact.purchase { return true }
         if id.store != fact.store { return false }
@@ -24,7 +24,7 @@ extension Purchase {
             .map { PurchaseID(store: id.store, original: $0) }
     }
 
-    /// All of these ids, and the names of the purchase's tokens. The purchase may arrive again under any of them.
+    /// `allIDs`, and the names of the purchase's tokens. The purchase may arrive again under any of them.
     var everyID: [PurchaseID] {
         Set(allIDs + tokenNames.map { PurchaseID(store: id.store, original: $0) }).sorted()
     }
@@ -42,23 +42,23 @@ extension Purchase {
             ?? periods.indices.last { periods[$0].fact.product == main } ?? periods.indices.last
     }
 
-    /// The store's last statement about the renewal after the transaction; `nil` if another period
-    /// followed the transaction.
+    /// Returns the store's last statement about the renewal after the transaction; `nil` if another period followed
+    /// the transaction.
     func renewal(after index: Int) -> RenewalFact? {
         isRead ? periods[index].isLast ? periods[index].renewal : nil : currentRenewal
     }
 
-    /// The store's statements about the renewal after the transaction.
+    /// Returns the store's statements about the renewal after the transaction.
     func renewals(of index: Int) -> [RenewalFact] {
         isRead ? [periods[index].renewal].compactMap(\.self) : renewals
     }
 
-    /// Whether another period followed the transaction's period.
+    /// Returns whether another period followed the transaction's period.
     func isFollowed(_ index: Int) -> Bool {
         isRead ? !periods[index].isLast : transactions.start(after: index) != nil
     }
 
-    /// The readings that mention the transaction.
+    /// Returns the readings that mention the transaction.
     package func readings(of index: Int) -> [TransactionFact] {
         if !isRead { return [] }
         let period = periods[index]
@@ -68,7 +68,7 @@ extension Purchase {
         }
     }
 
-    /// The transactions that a reading is about, as described by all readings together.
+    /// Returns the transactions that a reading is about, as described by all readings together.
     func stated(by fact: TransactionFact) -> [TransactionFact] {
         guard let reading = fact.reading else { return [fact] }
         return periods.filter { period in
@@ -108,16 +108,16 @@ extension TransactionFact {
         return fact
     }
 
-    /// Whether this reading repeats the one immediately before it. The store marks each state of a
-    /// purchase, so there was no other state in between.
+    /// Returns whether this reading repeats the one immediately before it. The store marks each state of a purchase,
+    /// so there was no other state in between.
     fileprivate func repeats(_ other: TransactionFact) -> Bool {
         reading?.tokenName == other.reading?.tokenName && undatedReading == other.undatedReading
     }
 }
 
 extension [TransactionFact] {
-    /// These readings together with others, in chronological order. Omits readings that only
-    /// repeated what was already known at the time.
+    /// Returns these readings together with others, in chronological order. Omits readings that only repeated what
+    /// was already known at the time.
     func adding(_ others: [TransactionFact]) -> [TransactionFact] {
         let all = Set(self + others).sorted { one, other in
             if one.signedAt != other.signedAt { return one.signedAt < other.signedAt }
@@ -132,8 +132,7 @@ extension [TransactionFact] {
         }
     }
 
-    /// The name of the whole chain of tokens: a name that, as far as is known, continues no other
-    /// name, or else the first name.
+    /// The name of the whole chain of tokens: a name that continues no other known name, or else the first name.
     var chainName: TransactionID? {
         let names = Set(map(\.original))
         if names.count < 2 { return names.first }

@@ -5,9 +5,9 @@ package struct Reading: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// The subscription gives access, and renews unless its items say otherwise.
         case active
-        /// The subscription gives access. It renews unless its items say otherwise.
+        /// The subscription gives access although a payment failed.
         case grace
-        /// Like `active`, although a payment failed.
+        /// A payment failed, and the subscription gives no access until a payment succeeds.
         case onHold
         /// The customer paused the subscription.
         case paused
@@ -144,7 +144,7 @@ extension Reading {
 
     package var isKnown: Bool { if case .unknown = state { false } else { true } }
 
-    /// Whether the purchase makes the customer own anything, as far as this release understands the answer.
+    /// Whether the customer owns any of the items, as far as this release understands the answer.
     package var isOwned: Bool { isKnown && items.contains(where: \.isOwned) }
 }
 
@@ -154,7 +154,7 @@ extension Reading {
 }
 
 extension ProductID {
-    /// Stands for the product if an answer names none.
+    /// The product of an answer that names none.
     package static let ofNothing = ProductID(known: "none")
 }
 

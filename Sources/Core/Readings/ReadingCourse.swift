@@ -11,14 +11,14 @@ struct ReadingCourse {
         var replacedAt: Instant?
         var lanes: [ReadLane] = []
 
-        /// Whether the token has ever made the customer own anything.
+        /// Whether the token ever gave the customer anything.
         var isOwned: Bool { lanes.contains { !$0.drafts.isEmpty } }
     }
 
     private var lines: [Line] = []
     private let original: TransactionID
 
-    /// The readings must be in chronological order.
+    /// Creates the result of these readings, which must be in chronological order.
     init(_ readings: [TransactionFact], of original: TransactionID) {
         self.original = original
         var byToken: [TransactionID: [(TransactionFact, Reading)]] = [:]
@@ -48,8 +48,8 @@ struct ReadingCourse {
         return line
     }
 
-    /// When another token that continues this one replaced it. A token that this one itself
-    /// continues, directly or indirectly, does not count.
+    /// Returns when another token that continues this one replaced it. A token that this one itself continues,
+    /// directly or indirectly, does not count.
     private func replacement(of index: Int) -> Instant? {
         let line = lines[index]
         return lines.filter { other in
@@ -72,8 +72,8 @@ struct ReadingCourse {
 }
 
 extension ReadingCourse.Line {
-    /// When a product begins that does not appear in the first reading. It begins when a product
-    /// that has disappeared ended, or else when it first appears.
+    /// Returns when a product begins that does not appear in the first reading: when a product that has disappeared
+    /// ended, or else at `instant`, when the product first appears.
     fileprivate func entry(at instant: Instant) -> Instant {
         lanes.compactMap { $0.drafts.last?.expires }.filter { $0 <= instant }.max() ?? instant
     }
@@ -98,7 +98,7 @@ extension ReadingCourse {
             var period = one.period
             let isFirst = products[one.order]?.min() == one.product
             if !isFirst || one.part > 1 {
-                // Support staff search by order, and one order may cover several products.
+                // Support staff look up purchases by order, and one order may cover several products.
                 period.fact.lineItem = one.order.text
                 period.fact.transaction = one.order.part(isFirst ? nil : one.product, one.part)
             }
@@ -166,7 +166,7 @@ extension ReadingCourse {
 }
 
 extension ReadLane.Draft {
-    /// The period in the form of a transaction fact.
+    /// Returns the period in the form of a transaction fact.
     fileprivate func fact(
         of original: TransactionID, _ order: TransactionID, replacedAt: Instant?
     ) -> TransactionFact {
@@ -174,7 +174,7 @@ extension ReadLane.Draft {
         fact.reading = nil
         (fact.original, fact.transaction, fact.product) = (original, order, item.product)
         (fact.purchased, fact.expires, fact.offer, fact.price) = (start, expires, offer, price)
-        // Support staff search by order.
+        // Support staff look up purchases by order.
         fact.lineItem = expires == nil ? item.order?.text : nil
         fact.kind = expires != nil ? .autoRenewable : item.isRented ? .nonRenewing : nil
         fact.quantity = item.quantity
@@ -191,7 +191,7 @@ extension ReadLane.Draft {
 }
 
 extension Reading.Instalments {
-    /// The number of the current period within the commitment.
+    /// Returns the number of the current period within the commitment.
     fileprivate func commitment(at end: Instant) -> Commitment? {
         guard payments > 0, (0...1200).contains(paymentsLeft) else { return nil }
         let periods = max(payments, paymentsLeft)
@@ -203,7 +203,7 @@ extension Reading.Instalments {
 }
 
 extension TransactionFact {
-    /// The reading's statement about what follows the item's last period.
+    /// Returns the reading's statement about what follows the item's last period.
     fileprivate func renewal(
         of item: Reading.Item?, last: Reading.Item, graceUntil: Instant?
     ) -> RenewalFact? {
@@ -244,12 +244,12 @@ extension Reading {
 }
 
 extension TransactionID {
-    /// The id of a one-time purchase.
+    /// Creates the id of a one-time purchase.
     package init(ofToken name: TransactionID, _ product: ProductID) {
         self.init(joining: name.text, ":\(product)")
     }
 
-    /// The id of one product of several in the same order, or of one period of several.
+    /// Returns the id of one product of several in the same order, or of one period of several.
     fileprivate func part(_ product: ProductID?, _ part: Int) -> TransactionID {
         let ending = (product.map { ":\($0)" } ?? "") + (part > 1 ? "#\(part)" : "")
         return TransactionID(joining: text, ending)

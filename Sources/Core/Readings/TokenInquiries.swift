@@ -18,7 +18,7 @@ extension Purchase {
 
         var at: Instant { next(after: told) }
 
-        /// When to ask again after the store repeated its last answer; `nil` if a change is overdue.
+        /// Returns when to ask again after the store repeated its last answer; `nil` if a change is overdue.
         func rest(from now: Instant) -> Instant? {
             if now < at { return at }
             if let next, next <= now { return nil }
@@ -35,13 +35,13 @@ extension Purchase {
     /// When the first of the purchase's tokens is due.
     var readInquiryAt: Instant? { tokenInquiries.map(\.at).min() }
 
-    /// The tokens with which to ask the store by that instant; empty if the store does not use
-    /// tokens.
+    /// Returns the tokens with which to ask the store by that instant; empty if the store does not use tokens.
     package func tokens(dueAt instant: Instant) -> [String] {
         tokenInquiries.filter { $0.at <= instant }.map(\.token)
     }
 
-    /// When to ask again after an answer at `now` only repeated known facts; `nil` to ask at the next opportunity.
+    /// Returns when to ask again after an answer at `now` only repeated known facts; `nil` to ask at the next
+    /// opportunity.
     package func rest(from now: Instant) -> Instant? {
         let rests = tokenInquiries.map { $0.rest(from: now) }
         return rests.contains(nil) ? nil : rests.compactMap(\.self).min()
@@ -67,7 +67,7 @@ extension Purchase {
         ]
     }
 
-    /// Each product has a separate end and a separate grace period.
+    /// Returns the inquiry by one token. Each product has a separate end and a separate grace period.
     private func inquiry(by name: TransactionID, about last: [ReadPeriod]) -> TokenInquiry? {
         let newest = readings.last { $0.reading?.tokenName == name && $0.reading?.isKnown == true }
         guard let newest, let token = newest.reading?.token else { return nil }
@@ -84,7 +84,7 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// The first instant after this one at which access will change: the end of a period or of a pause.
+    /// Returns the first instant after this one at which access will change: the end of a period or of a pause.
     fileprivate func nextNews(after instant: Instant) -> Instant? {
         let end = fact.revocation == nil ? graceUntil ?? fact.expires : nil
         let resumption = renewal?.isPaused == true ? renewal?.renewsAt : nil

@@ -1,4 +1,4 @@
-/// A step of a reconciliation, or a step's share for one shard. A part is done as a whole and then recorded.
+/// A step of a reconciliation, or a step's share for one shard. A part is recorded once it is complete.
 package struct ReconcilePart: Hashable, Sendable {
     package let step: ReconcileStep
     /// `nil` if the step covers all shards together.
@@ -9,7 +9,7 @@ package struct ReconcilePart: Hashable, Sendable {
         self.shard = shard
     }
 
-    /// The parts of the steps, in order of execution.
+    /// Returns the parts of the steps, in order of execution.
     package static func all(of plan: ReconcilePlan) -> [ReconcilePart] {
         plan.steps.flatMap { step in
             switch step {

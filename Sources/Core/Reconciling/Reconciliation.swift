@@ -48,7 +48,7 @@ package struct StepCounts: Hashable, Sendable {
     }
 }
 
-/// The result of one part.
+/// The result of one part of a reconciliation.
 package struct PartReport: Hashable, Sendable {
     package var counts = StepCounts()
     /// One sentence for each failure.
@@ -100,7 +100,6 @@ package struct ReconcilePlan: Hashable, Sendable {
     }
 }
 
-/// A project's reconciliation began.
 package struct ReconciliationStarted: EventContent {
     package let reconciliation: ReconciliationID
     package let plan: ReconcilePlan
@@ -115,7 +114,6 @@ package struct ReconciliationStarted: EventContent {
     }
 }
 
-/// A project's reconciliation ended.
 package struct ReconciliationFinished: EventContent {
     package let reconciliation: ReconciliationID
     package let steps: [ReconcileStep: StepCounts]

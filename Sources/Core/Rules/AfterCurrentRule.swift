@@ -2,7 +2,7 @@
 /// that no other known access covers. It then lasts without a break, even if other access begins.
 /// Several such grants of one entitlement follow each other in the order in which they were given.
 extension CustomerState {
-    /// The rights from grants that start only after all other rights.
+    /// Returns the rights from grants that start only after all other rights.
     func waitingRights(behind others: [Right], by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         var covered: [EntitlementID: [Interval]] = [:]
@@ -26,8 +26,7 @@ extension CustomerState {
             rights.filter { $0.unlocked(in: self, by: catalog).contains(id) }.map(\.interval))
     }
 
-    /// When the grant gives access, according to current knowledge; `nil` if it waits for access
-    /// that has no end.
+    /// Returns when the grant gives access, as currently known; `nil` if it waits for access that has no end.
     package func interval(of grant: Grant, by catalog: Catalog) -> Interval? {
         if !grant.waits {
             return grant.right(of: .grant(0), from: grant.given.start).interval
@@ -40,7 +39,8 @@ extension CustomerState {
 }
 
 extension [Interval] {
-    /// The first instant from `instant` on that none of these runs covers; `nil` if an endless run covers it.
+    /// Returns the first instant, starting with `instant`, that none of these runs covers; `nil` if an endless run
+    /// covers it.
     fileprivate func firstGap(since instant: Instant) -> Instant? {
         guard let run = first(where: { $0.contains(instant) }) else { return instant }
         return run.end
@@ -56,7 +56,7 @@ extension [Interval] {
 }
 
 extension Interval {
-    /// Whether the two intervals overlap or are adjacent.
+    /// Returns whether the two intervals overlap or are adjacent.
     fileprivate func touches(_ other: Interval) -> Bool {
         start <= other.end ?? .distantFuture && other.start <= end ?? .distantFuture
     }

@@ -9,7 +9,7 @@ extension CustomerState {
         }
     }
 
-    /// The first instant after `instant` at which a block begins or ends.
+    /// Returns the first instant after `instant` at which a block begins or ends.
     func nextBlock(after instant: Instant) -> Instant? {
         purchases.lazy.flatMap(\.blocks).flatMap { [$0.since, $0.until].compactMap(\.self) }
             .filter { $0 > instant }.min()
@@ -17,8 +17,8 @@ extension CustomerState {
 }
 
 extension Right {
-    /// The parts of the right outside the blocks. The blocks do not overlap. There is always at
-    /// least one part, which may be empty.
+    /// Returns the parts of the right outside the blocks. The blocks do not overlap. There is always at least one
+    /// part, which may be empty.
     fileprivate func parts(outside blocks: [Block]) -> [Right] {
         if interval.isEmpty { return [self] }
         var parts: [Right] = []

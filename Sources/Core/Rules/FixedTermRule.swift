@@ -20,7 +20,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each term starts when the previous one ends. A revoked term does not delay the others.
+    /// The rights if each term starts when the previous one ends. A revoked term does not delay the others.
     private var extended: [Right] {
         var end = Instant.distantPast
         return terms.map { term in
@@ -30,7 +30,7 @@ struct FixedTerms {
         }
     }
 
-    /// Each term ends when the next one starts. A revoked term does not end any other.
+    /// The rights if each term ends when the next one starts. A revoked term does not end any other.
     private var restarted: [Right] {
         var next: Instant?
         let backwards = terms.reversed().map { term in

@@ -14,7 +14,7 @@ extension Purchase {
         return all.effective
     }
 
-    /// The transaction behind a right. For a lifetime right, this is all transactions combined.
+    /// Returns the transaction behind a right. For a lifetime right, this is all transactions combined.
     func transaction(behind right: Right, at index: Int) -> Transaction {
         (right.rule == .lifetime && !isRead ? whole : nil) ?? transactions[index]
     }
@@ -24,7 +24,7 @@ extension Purchase {
 }
 
 extension Transaction {
-    /// The lifetime access that the purchase gives from its first transaction on.
+    /// Returns the lifetime access that the purchase gives from its first transaction on.
     func lifetime(since first: Instant, of source: Right.Source) -> Right {
         var right = Right(.lifetime, of: source, Interval(start: first, end: nil))
         if let revokedAt { right.cut(at: revokedAt, by: .revocation) }

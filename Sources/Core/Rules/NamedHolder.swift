@@ -10,7 +10,7 @@ package struct NamedHolder: Hashable, Sendable {
 }
 
 extension TransferPolicy.Rule {
-    /// The customer named by a purchase's account tokens, if any of the tokens belongs to a customer.
+    /// Returns the customer named by a purchase's account tokens, if any of the tokens belongs to a customer.
     ///
     /// If the tokens name several customers, the policy decides. If purchases stay with their holders,
     /// the token of the earliest transaction counts. If they move, the token of the latest transaction
@@ -44,21 +44,21 @@ extension TransferPolicy.Rule {
 }
 
 extension Purchase {
-    /// The customer named by the tokens in all facts about the purchase.
+    /// Returns the customer named by the tokens in all facts about the purchase.
     package func holder(
         named owners: [String: CustomerID], by rule: TransferPolicy.Rule
     ) -> NamedHolder? {
         rule.holder(named: carried, owners: owners) { statedToken(of: $0) }
     }
 
-    /// The token in the transaction's prevailing statement.
+    /// Returns the token in the transaction's prevailing statement.
     func statedToken(of transaction: TransactionID) -> AccountToken? {
         evidence(of: transaction)?.effective.accountToken.flatMap(AccountToken.init)
     }
 }
 
 extension CustomerState {
-    /// Whether a purchase stays with this customer even if its tokens name another one. A purchase stays if
+    /// Returns whether a purchase stays with this customer even if its tokens name another one. A purchase stays if
     /// an admin moved it here, or if it was credited to a balance, because the credit may have been spent.
     package func keepsAgainstTokens(_ purchase: Purchase) -> Bool {
         purchase.arrival?.cause.isOfAdmin == true || balances.hasCredits(of: purchase.id)

@@ -24,7 +24,7 @@ extension Purchase {
         }
     }
 
-    /// The kind of one transaction. Products of different kinds may have been bought together.
+    /// Returns the kind of one transaction. Products of different kinds may have been bought together.
     func kind(of index: Int, by catalog: Catalog) -> ProductKind? {
         if !isRead { return kind(by: catalog) }
         let transaction = transactions[index]
@@ -34,7 +34,7 @@ extension Purchase {
 }
 
 extension ReadPeriod {
-    /// The access that the period gives, and the access after it while a payment is failing.
+    /// Returns the access that the period gives, and the access after it while a payment is failing.
     fileprivate func rights(of source: Right.Source) -> [Right] {
         let (start, end) = (fact.purchased, fact.expires ?? fact.purchased)
         var rights = [Right(.period, of: source, Interval(start: start, end: end))]

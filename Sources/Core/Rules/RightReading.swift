@@ -51,8 +51,9 @@ struct RightReading {
         }
     }
 
-    /// A subscription renews unless the store says otherwise. A subscription that has ended does not renew,
-    /// whatever the store said before. It can continue by itself only while the store retries a payment.
+    /// Reads the store's statement about the renewal. A subscription renews unless the store says otherwise. A
+    /// subscription that has ended does not renew, whatever the store said before. It can continue by itself only
+    /// while the store retries a payment.
     private mutating func read(_ renewal: RenewalFact?, after transaction: Transaction) {
         // A customer who cancels a commitment still pays until its end. Until then, the store says
         // that the commitment renews.
@@ -65,7 +66,7 @@ struct RightReading {
         expirationReason = intent.map { .store($0) }
     }
 
-    /// Support's block overrides the store's statements.
+    /// Overrides the store's statements with support's block.
     private mutating func block() {
         (state, expirationReason) = (.revoked, .blocked)
         (isRevokedForApp, willRenew) = (false, false)
@@ -114,7 +115,7 @@ extension RightReading {
     }
 
     private static let stateCodes = -9...5
-    /// All codes, prepared in advance, because every answer contains one and building a code takes longer.
+    /// All codes, prepared in advance because every answer contains one.
     private static let codes = stateCodes.map { state in (0...3).map { "\(state).\($0)" } }
 
     private var stateCode: Int {

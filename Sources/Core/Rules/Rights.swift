@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// All of the customer's rights, in the order of the rules: purchases by id, fixed terms by
-    /// product, original versions, grants, and grants that wait for all of these.
+    /// Returns all of the customer's rights, in the order of the rules: purchases by id, fixed terms by product,
+    /// original versions, grants, and grants that wait for all of these.
     func rights(by catalog: Catalog) -> [Right] {
         var rights: [Right] = []
         let count = purchases.indices.reduce(0) { $0 + purchases[$1].transactions.count }
@@ -113,7 +113,7 @@ extension Purchase {
         }
     }
 
-    /// The purchase's kind according to its evidence, or else according to the catalog.
+    /// Returns the purchase's kind according to its evidence, or else according to the catalog.
     package func kind(by catalog: Catalog) -> ProductKind? {
         if let kind = statedKind { return kind }
         for product in products {
@@ -127,8 +127,8 @@ extension Purchase {
 }
 
 extension Catalog {
-    /// The rule for several purchases of one non-renewing product. Purchases are sorted by id, but
-    /// the rule needs the order of purchase, and the id only for ties.
+    /// Returns the rule for several purchases of one non-renewing product. Purchases are sorted by id, but the rule
+    /// needs the order of purchase, and the id only for ties.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

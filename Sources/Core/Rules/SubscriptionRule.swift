@@ -1,7 +1,7 @@
 /// Auto-renewable subscriptions. They give access during their periods and during the grace periods that follow. A
 /// period lasts until it expires, is revoked or is upgraded. The periods of one purchase are sorted by start.
 extension [Transaction] {
-    /// The access that one period gives.
+    /// Returns the access that one period gives.
     func period(_ index: Int, of source: Right.Source) -> Right {
         let (start, expires) = (self[index].start, self[index].expires)
         // A period without a stated end gives no access, because its access would never end.
@@ -16,8 +16,8 @@ extension [Transaction] {
         return right
     }
 
-    /// The period that replaces this one when it starts, if any. Its start ends the access, and the
-    /// log then calls the transaction upgraded.
+    /// Returns the period that replaces this one when it starts, if any. Its start ends the access, and the log then
+    /// calls the transaction upgraded.
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan || former.isRead { return nil }
@@ -29,16 +29,17 @@ extension [Transaction] {
         return nil
     }
 
-    /// The period that replaces both this one and its predecessor. The customer changed to it after
-    /// the renewal was charged and before the renewal began.
+    /// Returns the period that replaces both this one and its predecessor. The customer changed to it after the
+    /// renewal was charged and before the renewal began.
     func changeBeforeStart(of index: Int) -> Int? {
         guard !self[index].isRead, let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// The access after a period because of a grace period. The store must have signed the grace during or after
-    /// the period, but before the next one began. The grace ends if the period is revoked or the next one begins.
+    /// Returns the access that a grace period gives after a period. The store must have signed the grace during or
+    /// after the period, but before the next one began. The grace ends if the period is revoked or the next one
+    /// begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
         if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
@@ -53,22 +54,22 @@ extension [Transaction] {
         return right.interval.isEmpty ? nil : right
     }
 
-    /// The start of the first period that begins after this one.
+    /// Returns the start of the first period that begins after this one.
     func start(after index: Int) -> Instant? {
         indices[(index + 1)...].first(where: begins).map { self[$0].start }
     }
 
-    /// Whether the period began. A renewal did not begin if it was revoked after the charge, or if
-    /// a change replaced it.
+    /// Returns whether the period began. A renewal did not begin if it was revoked after the charge, or if a change
+    /// replaced it.
     func begins(_ index: Int) -> Bool {
         !self[index].neverBegan && changeBeforeStart(of: index) == nil
     }
 }
 
 extension Transaction {
-    /// Whether this period replaced one that had not expired. The store flags the replaced period as upgraded,
-    /// but often only when asked for the history. Until then, the start of a period with another product shows
-    /// the replacement: a change that waits for the renewal begins only when the former period expires.
+    /// Returns whether this period replaced one that had not expired. The store flags the replaced period as
+    /// upgraded, but often only when asked for the history. Until then, the start of a period with another product
+    /// shows the replacement: a change that waits for the renewal begins only when the former period expires.
     fileprivate func takesPlace(of former: Transaction) -> Bool {
         // The renewal had already been charged when the customer changed to that product.
         let wasSoldBefore = vouchedAt.map { $0 < former.start } ?? false
@@ -78,8 +79,8 @@ extension Transaction {
             && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
     }
 
-    /// Whether the store said, when it could already charge for the former period, that the next
-    /// renewal starts this product. In that case it does, however early the renewal begins.
+    /// Returns whether the store, when it could already charge for the former period, announced this product for the
+    /// next renewal. The renewal then starts this product, however early it begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
         return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)
@@ -93,8 +94,8 @@ extension Transaction {
         return revokedAt.map { instant <= $0 } ?? true
     }
 
-    /// Whether a period that begins at `instant`, slightly before this one expires, is merely this one's
-    /// renewal. That is so if the store signed this period again later without flagging it as upgraded.
+    /// Returns whether a period that begins at `instant`, slightly before this one expires, is only this one's
+    /// renewal. It is a renewal if the store later signed this period again without flagging it as upgraded.
     private func isRenewed(at instant: Instant) -> Bool {
         guard let expires, let vouchedAt, vouchedAt >= instant else { return false }
         return instant >= expires.advanced(byMilliseconds: -earliness)
@@ -142,8 +143,8 @@ extension RenewalFact {
 
 /// What is expected of a subscription in the future, apart from its access.
 extension Purchase {
-    /// Whether the store has revoked the newest period, perhaps after it expired. The subscription
-    /// then does not continue, and it is unknown whether the refund ended a grace period.
+    /// Returns whether the store has revoked the newest period, perhaps after it expired. The subscription then does
+    /// not continue, and it is unknown whether the refund ended a grace period.
     func isTakenBack(at index: Int) -> Bool {
         guard transactions[index].revokedAt != nil, transactions[index].expires != nil else {
             return false

@@ -2,15 +2,15 @@
 package struct StoreAnswer: Sendable {
     /// The environment that answered.
     package let environment: Environment
-    /// Evidence that must be verified like any other. Evidence that does not name an app follows
-    /// its transaction.
+    /// Evidence that must be verified like any other. Evidence that does not name an app is listed after its
+    /// transaction.
     package var evidence: [RawEvidence] = []
     /// Evidence that counts because Deed's own client fetched it from the store.
     package var vouched: [ProvenEvidence] = []
     package var remark = StoreRemark.nothing
     /// The token of the next page; `nil` after the last one.
     package var next: String?
-    /// Marks how far a history has been read. The next request then covers only later changes.
+    /// The store's marker of how far a history has been read. The next request then covers only later changes.
     package var revision: String?
     /// The number of bytes received.
     package var byteCount = 0

@@ -32,7 +32,7 @@ package enum StoreProbe: String, Hashable, Sendable, CaseIterable {
     case orders
 }
 
-/// Which part of a history to request.
+/// The part of a history to request.
 package struct HistoryFilter: Hashable, Sendable {
     package var start: Instant?
     package var end: Instant?
@@ -45,7 +45,7 @@ package struct HistoryFilter: Hashable, Sendable {
     package var isOpen: Bool { self == HistoryFilter() }
 }
 
-/// Which of the store's notifications to request.
+/// The store's notifications to request.
 package struct NotificationFilter: Hashable, Sendable {
     package var start: Instant
     package var end: Instant
@@ -59,7 +59,7 @@ package struct NotificationFilter: Hashable, Sendable {
     }
 }
 
-/// Moves a renewal date to a later day.
+/// A request to move a renewal date to a later day.
 package struct RenewalExtension: Hashable, Sendable {
     package enum Why: Int64, Hashable, Sendable, CaseIterable {
         case undeclared = 0
@@ -113,7 +113,7 @@ extension StoreCall {
         if case .order = self { true } else { false }
     }
 
-    /// The same call for the page after `token`; `nil` for calls without pages.
+    /// Returns the same call for the page after `token`; `nil` for calls without pages.
     package func page(after token: String?) -> StoreCall? {
         switch self {
         case .history(let id, let filter, _): .history(of: id, filter, after: token)

@@ -21,7 +21,6 @@ package struct StoreCredentials: Hashable, Sendable {
     }
 }
 
-/// A change to an app's credentials.
 package struct CredentialsChange: Hashable, Sendable {
     /// `nil` removes a secret.
     package var secrets: [String: String?] = [:]

@@ -1,4 +1,4 @@
-/// Evidence that only the store can judge, with the information for the question.
+/// Evidence that only the store can judge, with the information needed to ask the store.
 package struct StoreInquiry: Sendable {
     package let evidence: RawEvidence
     package let app: App

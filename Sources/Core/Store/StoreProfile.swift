@@ -18,13 +18,13 @@ package protocol StoreProfile: Sendable {
     /// The requests that check an app's key if the store cannot send a test notification on request.
     var probes: [StoreProbe] { get }
 
-    /// The average pause between two requests for a history, in milliseconds.
+    /// Returns the average pause between two requests for a history, in milliseconds.
     func historyPause(in environment: Environment) -> Int64
-    /// How far back the store can resend past notifications, in milliseconds.
+    /// Returns how far back the store can resend past notifications, in milliseconds.
     func newsReach(in environment: Environment) -> Int64
-    /// The credentials in the form in which they are stored. Throws if they are invalid.
+    /// Returns the credentials in the form in which they are stored. Throws if they are invalid.
     func proper(_ credentials: StoreCredentials) throws(InvalidCredential) -> StoreCredentials
-    /// The refusal of evidence for an app that the project does not have.
+    /// Returns the refusal of evidence for an app that the project does not have.
     func foreign(_ app: AppID) -> RefusedEvidence
 }
 
@@ -60,7 +60,7 @@ package struct HandIn: Sendable {
 package struct HandInMember: Sendable {
     package let name: String
     package let isRequired: Bool
-    /// Returns what is wrong with a text, as the end of a sentence that begins with the member's name.
+    /// The function that says what is wrong with a text, as the end of a sentence that begins with the member's name.
     package let mistake: @Sendable (String) -> String?
 
     package init(

@@ -5,8 +5,8 @@ package struct HistoryMark: Hashable, Sendable {
     package var since: Instant?
     /// The store's marker for how far the history was read. It applies only to the requested part.
     package var revision: String?
-    /// The store is not asked again before this instant, because it did not know the purchase or
-    /// only repeated known facts.
+    /// The instant before which the store is not asked again, because it did not know the purchase or only repeated
+    /// known facts.
     package var restsUntil: Instant?
 
     package init(since: Instant? = nil, revision: String? = nil, restsUntil: Instant? = nil) {
@@ -67,7 +67,7 @@ package struct HistoryRound: Hashable, Sendable {
     package var isFilled = false
     /// Whether the round started automatically and therefore runs slowly.
     package var isSlow: Bool
-    /// Whether a round for the app has ever had an answer to every request.
+    /// Whether the store has ever answered every request of a round for the app.
     package var wasWhole: Bool
 
     package init(isFilled: Bool = false, isSlow: Bool, wasWhole: Bool) {

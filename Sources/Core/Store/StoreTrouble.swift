@@ -73,7 +73,7 @@ package enum StoreTrouble: Trouble, Error, Hashable, Sendable {
         case .unavailable(let detail): "The store cannot be reached now: \(detail)"
         case .untrusted(let detail): "The store could not prove its identity: \(detail)"
         case .unreadable(let detail): "The store's answer cannot be read: \(detail)"
-        case .foreign(let detail): "The store's answer is not believed: \(detail)"
+        case .foreign(let detail): "The store's answer cannot be trusted: \(detail)"
         case .endlessPages(let limit):
             "The store's pages repeat, do not end or take too long; reading stopped after \(limit)."
         case .fault: "The database could not be reached."

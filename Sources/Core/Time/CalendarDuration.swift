@@ -19,9 +19,9 @@ package struct CalendarDuration: Hashable, Sendable {
         self.text = text
     }
 
-    /// A duration of `count` days. The count must be at least one.
+    /// Returns a duration of `count` days. The count must be at least one.
     package static func days(_ count: Int64) -> CalendarDuration {
-        precondition((1...Parts.largestNumber).contains(count), "a duration lasts some days")
+        precondition((1...Parts.largestNumber).contains(count), "the number of days is out of range")
         return CalendarDuration(days: count)
     }
 
@@ -32,11 +32,11 @@ package struct CalendarDuration: Hashable, Sendable {
         text = "P\(days)D"
     }
 
-    /// The instant this long after `start`. Months are added first, then days, then the time. A day
-    /// that the resulting month lacks becomes its last day.
+    /// Returns the instant this long after `start`. Months are added first, then days, then the time. A day that the
+    /// resulting month lacks becomes its last day.
     package func end(after start: Instant) -> Instant { moment(1, from: start) }
 
-    /// The instant this long before `end`, calculated by the same rules.
+    /// Returns the instant this long before `end`, calculated by the same rules.
     package func start(before end: Instant) -> Instant { moment(-1, from: end) }
 
     private func moment(_ direction: Int64, from instant: Instant) -> Instant {

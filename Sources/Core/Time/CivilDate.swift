@@ -7,7 +7,7 @@ package struct CivilDate: Hashable, Sendable {
 
     static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// A date from its parts; `nil` if the day or the time of day does not exist.
+    /// Creates a date from its parts; `nil` if the day or the time of day does not exist.
     package init?(year: Int64, month: Int64, day: Int64, millisecondOfDay: Int64) {
         // Later years do not fit into 64 bits of milliseconds.
         guard (-293_000_000...293_000_000).contains(year), (1...12).contains(month),
@@ -72,7 +72,7 @@ package struct CivilDate: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The quotient rounded down, so that days before 1970 are also whole days.
+    /// Returns the quotient rounded down, so that days before 1970 are also whole days.
     func flooredQuotient(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient

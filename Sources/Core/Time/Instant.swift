@@ -11,7 +11,7 @@ package struct Instant: Hashable, Comparable, Sendable {
         one.milliseconds < other.milliseconds
     }
 
-    /// The instant this many milliseconds later, clamped to the range of `Instant` so that it cannot overflow.
+    /// Returns the instant this many milliseconds later, clamped to the range of `Instant` so that it cannot overflow.
     package func advanced(byMilliseconds amount: Int64) -> Instant {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         if overflow { return amount > 0 ? .distantFuture : .distantPast }

@@ -14,13 +14,12 @@ package struct Interval: Hashable, Sendable {
         start <= instant && (end.map { instant < $0 } ?? true)
     }
 
-    /// The part before `instant`, or an empty interval at the start if `instant` is earlier.
+    /// Returns the part before `instant`, or an empty interval at the start if `instant` is earlier.
     package func cut(at instant: Instant) -> Interval {
         Interval(start: start, end: max(start, min(end ?? instant, instant)))
     }
 
-    /// The unbroken periods that these intervals cover together, in order. Adjacent intervals are
-    /// merged.
+    /// Returns the unbroken periods that these intervals cover together, in order. Adjacent intervals are merged.
     package static func union(_ intervals: [Interval]) -> [Interval] {
         var runs: [Interval] = []
         for next in intervals.filter({ !$0.isEmpty }).sorted(by: { $0.start < $1.start }) {

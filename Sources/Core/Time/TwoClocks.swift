@@ -1,6 +1,6 @@
 extension CustomerState {
-    /// The state as known at an instant, folded from the events recorded until then. The events
-    /// belong to one stream and are in order. Data that was erased later counts as never known.
+    /// Creates the state as known at an instant, folded from the events recorded until then. The events belong to one
+    /// stream and are in order. Data that was erased later counts as never known.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         let erasure = events.reduce(Int64(0)) { $1.event.isErasure ? $1.version : $0 }
@@ -12,7 +12,7 @@ extension CustomerState {
 }
 
 extension ProjectState {
-    /// The project, including its catalog, as known at an instant.
+    /// Creates the project's state, including its catalog, as known at an instant.
     package init(folding events: some Sequence<RecordedEvent>, known: Instant = .distantFuture) {
         self.init()
         for recorded in events where recorded.recordedAt <= known {

@@ -23,7 +23,7 @@ package enum TrailPlace: Hashable, Sendable {
         }
     }
 
-    /// Whether this position comes before the other one in the list and is therefore newer.
+    /// Returns whether this position comes before the other one in the list and is therefore newer.
     package func precedes(_ other: TrailPlace) -> Bool {
         if at != other.at { return at > other.at }
         switch (self, other) {
@@ -111,7 +111,7 @@ package struct RefusedCall: Hashable, Sendable {
         Actor(prefix: RefusedCall.isPerson(key.text) ? "person:" : "key:", random: key.text)
     }
 
-    /// The id of the key or person behind the actor; `nil` for other actors.
+    /// Returns the id of the key or person behind the actor; `nil` for other actors.
     package static func caller(named actor: Actor) -> String? {
         for (prefix, isOfPeople) in [("key:", false), ("person:", true)] {
             guard actor.text.hasPrefix(prefix) else { continue }
@@ -121,7 +121,7 @@ package struct RefusedCall: Hashable, Sendable {
         return nil
     }
 
-    /// Whether the id belongs to a person, who can make calls like a key.
+    /// Returns whether the id belongs to a person, who can make calls like a key.
     private static func isPerson(_ id: String) -> Bool { id.hasPrefix("pe_") }
 }
 

@@ -57,7 +57,6 @@ package struct Webhook: EventContent {
     }
 }
 
-/// A project's webhook was removed.
 package struct WebhookRemoved: EventContent {
     package let webhook: WebhookID
     package var subject: EventSubject { .project }
@@ -143,7 +142,7 @@ package struct InvalidWebhook: Trouble, Error, Hashable, Sendable {
     }
 }
 
-/// Which addresses webhooks may use.
+/// The addresses that webhooks may use.
 package struct WebhookReach: Sendable {
     /// Whether the operator allows plain HTTP for some addresses.
     let allowsPlain: Bool

@@ -54,7 +54,7 @@ package struct WebhookPlace: Hashable, Sendable {
     }
 }
 
-/// A customer whose message could not be delivered. All later messages about the customer wait as well.
+/// A customer whose message could not be delivered. All later messages about the customer also wait.
 package struct WaitingCustomer: Hashable, Sendable {
     package let customer: CustomerID
     /// The first event that has not been delivered completely.
