@@ -12,7 +12,7 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// Adds a store's whole answer to a transaction, from which the transactions follow, and the types and members
+    /// Adds a store's complete answer to a transaction, from which the transactions are derived, and the types and members
     /// that name this format.
     package static let readings = LogFormat(2)
 

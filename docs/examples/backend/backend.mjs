@@ -1,10 +1,10 @@
-// A game's back end in front of Deed: all that it has to do, and nothing from outside Node (18 or newer).
+// A complete back end of a game that uses Deed. It needs only Node (18 or newer).
 //
 //     DEED_URL=http://127.0.0.1:8080 DEED_KEY=deed_backend_... node backend.mjs
 //
-// DEED_ENVIRONMENT is `production`, or `sandbox` for purchases of testers and of the practice store; PORT is where
-// it listens (8081). The game calls it, never Deed: who the player is, the back end knows. Here the path says so;
-// put your own login there.
+// DEED_ENVIRONMENT is `production`, or `sandbox` for purchases by testers and from the practice store. PORT is the
+// port to listen on (8081). The game calls only this back end, never Deed, because the back end knows who the player
+// is. In this example, the path names the player; use your own login instead.
 
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -20,20 +20,20 @@ function end(sentence) {
   process.exit(1)
 }
 
-if (!/^https?:\/\/[^/]+/.test(deed)) end('DEED_URL must be where Deed serves, like http://127.0.0.1:8080')
-if (!key) end('DEED_KEY is missing; make one with: deed key create --role backend')
+if (!/^https?:\/\/[^/]+/.test(deed)) end('DEED_URL must be Deed\'s address, such as http://127.0.0.1:8080')
+if (!key) end('DEED_KEY is missing; create a key with: deed key create --role backend')
 if (!key.startsWith('deed_backend_')) {
-  end('DEED_KEY is not a key of a back end, which begins with deed_backend_; make one with: deed key create --role backend')
+  end("DEED_KEY is not a back end's key, which begins with deed_backend_; create one with: deed key create --role backend")
 }
 if (!['production', 'sandbox'].includes(environment)) {
-  end(`DEED_ENVIRONMENT must be production or sandbox, and is ${environment}`)
+  end(`DEED_ENVIRONMENT must be production or sandbox, not ${environment}`)
 }
-if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) end(`PORT must be a number up to 65535, and is ${port}`)
+if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65535) end(`PORT must be a number up to 65535, not ${port}`)
 
-// What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
+// With these outcomes, the client app may finish the transaction; otherwise it keeps it for later.
 const delivered = new Set(['recorded', 'already_known', 'already_settled'])
 
-// Deed said no; `problem.code` is for programs, `problem.detail` for people.
+// A refusal by Deed; `problem.code` is for programs, `problem.detail` for people.
 class Refused extends Error {
   constructor(status, problem) {
     super(problem.detail)
@@ -42,7 +42,7 @@ class Refused extends Error {
   }
 }
 
-// One call of Deed, made again where Deed says that it may be: everything here can be repeated.
+// Calls Deed, and repeats the call if Deed marks it retryable: every call here can be repeated safely.
 async function call(method, path, body, headers = {}) {
   const wish = {
     method,
@@ -64,16 +64,16 @@ async function call(method, path, body, headers = {}) {
   }
 }
 
-// What the back end remembers of each player. Losing it loses nothing: it saves calls and bytes.
-const positions = new Map() // where the log stood after the player's last write
-const answers = new Map() // the last answer about rights, with its tag
+// A cache of each player's data. It only saves calls and bytes, so losing it does no harm.
+const positions = new Map() // the log's position after the player's last write
+const answers = new Map() // the last answer about rights, with its ETag
 
 const path = (player, rest) => `/v1/customers/${encodeURIComponent(player)}${rest}`
 const wrote = (player, headers) => positions.set(player, headers.get('Deed-Position'))
 const rightsIn = (answer) =>
   Object.entries(answer.entitlements).filter(([, right]) => right.active).map(([name]) => name).sort()
 
-// Hands over what the phone sent. The app finishes what is in `finish`, and keeps the rest for later.
+// Submits the phone's evidence. The app finishes the transactions in `finish`, and keeps the others for later.
 async function submit(player, evidence, restoring = false) {
   const { signed_transactions, receipt } = evidence
   const { content, headers } = await call(
@@ -82,7 +82,7 @@ async function submit(player, evidence, restoring = false) {
   wrote(player, headers)
   const isDelivered = (item) => delivered.has(item.outcome)
   return {
-    // A receipt and a signed transaction may tell of the same one.
+    // A receipt and a signed transaction may name the same transaction.
     finish: [...new Set(content.items.filter(isDelivered).map((item) => item.transaction).filter(Boolean))].sort(),
     told: content.items.filter((item) => !isDelivered(item)).map((item) => item.detail ?? item.outcome),
     rights: rightsIn(content),
@@ -90,7 +90,7 @@ async function submit(player, evidence, restoring = false) {
   }
 }
 
-// What the player may use now. It knows the player's own writes, whichever instance answers.
+// Returns what the player may use now. The answer includes the player's own writes, no matter which instance answers.
 async function rights(player) {
   const known = answers.get(player)
   const wanted = {}
@@ -99,13 +99,13 @@ async function rights(player) {
   const { status, content, headers } = await call(
     'GET', path(player, `/entitlements?environment=${environment}`), undefined, wanted)
   if (status === 304) return { ...known.found, unchanged: true }
-  // Nothing but a write changes it before `next_change`: until then the game need not ask again.
+  // Before `next_change`, only a write changes the answer, so the game need not ask again until then.
   const found = { rights: rightsIn(content), next_change: content.next_change }
   answers.set(player, { tag: headers.get('ETag'), found })
   return { ...found, unchanged: false }
 }
 
-// `order` is the game's own name of this one wish: sent again, it takes nothing more.
+// Spends coins. `order` is the game's name for this request: a repeated request takes nothing more.
 async function spend(player, { order, amount, what }) {
   const { content, headers } = await call(
     'POST', path(player, '/balances/coins/spend'), { amount, reason: what, environment },
@@ -114,10 +114,11 @@ async function spend(player, { order, amount, what }) {
   return { balance: content.balance }
 }
 
-// The namespace of URLs, from which RFC 9562 makes UUIDs of version 5.
+// The URL namespace of RFC 9562, for UUIDs of version 5.
 const urls = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex')
 
-// The UUID that the app hands to each purchase, so that it is this player's no matter who brings it.
+// Registers the UUID that the app passes to each purchase. Purchases with it belong to this player, no matter who
+// submits them.
 async function token(player) {
   const digest = createHash('sha1').update(urls).update(`https://game.example/players/${player}`).digest()
   digest[6] = (digest[6] & 0x0f) | 0x50
@@ -129,8 +130,8 @@ async function token(player) {
   return { token }
 }
 
-// What happened behind version `after`, such as a refund: the game takes back what it delivered. It keeps the `after`
-// of the answer once it has done so, beside what it did: then no news is lost and none counts twice.
+// Returns the events after version `after`, such as a refund, so that the game can take back what it delivered. The
+// game stores the answer's `after` together with the effects: no event is lost, and none counts twice.
 async function news(player, body, query) {
   const after = Number(query.get('after') ?? 0)
   if (!Number.isSafeInteger(after)) throw new TypeError('after is wrong')
@@ -163,7 +164,7 @@ const server = createServer(async (request, response) => {
       status = 200
     }
   } catch (error) {
-    // Anything else is a call that is not written as above.
+    // Any other error comes from a malformed call.
     status = error instanceof Refused ? error.status : 400
     content = error instanceof Refused ? error.problem : { code: 'malformed', detail: String(error) }
   }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A game's back end in front of Deed: all that it has to do, and nothing from outside Python.
+"""A complete back end of a game that uses Deed. It needs only Python's standard library.
 
     DEED_URL=http://127.0.0.1:8080 DEED_KEY=deed_backend_... python3 backend.py
 
-DEED_ENVIRONMENT is `production`, or `sandbox` for purchases of testers and of the practice store; PORT is where
-it listens (8081). The game calls it, never Deed: who the player is, the back end knows. Here the path says so;
-put your own login there.
+DEED_ENVIRONMENT is `production`, or `sandbox` for purchases by testers and from the practice store. PORT is the
+port to listen on (8081). The game calls only this back end, never Deed, because the back end knows who the player
+is. In this example, the path names the player; use your own login instead.
 """
 
 import json
@@ -19,23 +19,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 DEED = urllib.parse.urlsplit(os.environ.get("DEED_URL", "http://127.0.0.1:8080"))
 if DEED.scheme not in ("http", "https") or not DEED.netloc:
-    sys.exit("DEED_URL must be where Deed serves, like http://127.0.0.1:8080")
-KEY = os.environ.get("DEED_KEY") or sys.exit("DEED_KEY is missing; make one with: deed key create --role backend")
+    sys.exit("DEED_URL must be Deed's address, such as http://127.0.0.1:8080")
+KEY = os.environ.get("DEED_KEY") or sys.exit("DEED_KEY is missing; create a key with: deed key create --role backend")
 if not KEY.startswith("deed_backend_"):
-    sys.exit("DEED_KEY is not a key of a back end, which begins with deed_backend_; make one with: deed key create --role backend")
+    sys.exit("DEED_KEY is not a back end's key, which begins with deed_backend_; create one with: deed key create --role backend")
 ENVIRONMENT = os.environ.get("DEED_ENVIRONMENT", "production")
 if ENVIRONMENT not in ("production", "sandbox"):
-    sys.exit(f"DEED_ENVIRONMENT must be production or sandbox, and is {ENVIRONMENT}")
+    sys.exit(f"DEED_ENVIRONMENT must be production or sandbox, not {ENVIRONMENT}")
 PORT = os.environ.get("PORT", "8081")
 if not (PORT.isascii() and PORT.isdigit() and int(PORT) <= 65535):
-    sys.exit(f"PORT must be a number up to 65535, and is {PORT}")
+    sys.exit(f"PORT must be a number up to 65535, not {PORT}")
 
-# What the client app may do with a transaction: tell the store that it is delivered, or keep it for later.
+# With these outcomes, the client app may finish the transaction; otherwise it keeps it for later.
 DELIVERED = {"recorded", "already_known", "already_settled"}
 
 
 class Refused(Exception):
-    """Deed said no; `problem["code"]` is for programs, `problem["detail"]` for people."""
+    """A refusal by Deed; `problem["code"]` is for programs, `problem["detail"]` for people."""
 
     def __init__(self, status, problem):
         super().__init__(problem.get("detail", ""))
@@ -44,7 +44,7 @@ class Refused(Exception):
 
 
 def call(method, path, body=None, headers=None):
-    """One call of Deed, made again where Deed says that it may be: everything here can be repeated."""
+    """Calls Deed, and repeats the call if Deed marks it retryable: every call here can be repeated safely."""
     headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", **(headers or {})}
     payload = None if body is None else json.dumps(body)
     for attempt in range(3):
@@ -73,12 +73,12 @@ def call(method, path, body=None, headers=None):
 
 
 class Players:
-    """What the back end remembers of each player. Losing it loses nothing: it saves calls and bytes."""
+    """A cache of each player's data. It only saves calls and bytes, so losing it does no harm."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.positions = {}  # where the log stood after the player's last write
-        self.answers = {}  # the last answer about rights, with its tag
+        self.positions = {}  # the log's position after the player's last write
+        self.answers = {}  # the last answer about rights, with its ETag
 
     def path(self, player, rest):
         return f"/v1/customers/{urllib.parse.quote(player, safe='')}{rest}"
@@ -88,7 +88,7 @@ class Players:
             self.positions[player] = headers["Deed-Position"]
 
     def submit(self, player, evidence, restoring=False):
-        """Hands over what the phone sent. The app finishes what is in `finish`, and keeps the rest for later."""
+        """Submits the phone's evidence. The app finishes the transactions in `finish`, and keeps the others for later."""
         body = {name: evidence[name] for name in ("signed_transactions", "receipt") if name in evidence}
         body["environment"] = ENVIRONMENT
         path = self.path(player, "/restore" if restoring else "/receipts")
@@ -96,7 +96,7 @@ class Players:
         self.wrote(player, headers)
         items = answer["items"]
         return {
-            # A receipt and a signed transaction may tell of the same one.
+            # A receipt and a signed transaction may name the same transaction.
             "finish": sorted({item["transaction"] for item in items
                               if item["outcome"] in DELIVERED and "transaction" in item}),
             "told": [item.get("detail", item["outcome"]) for item in items if item["outcome"] not in DELIVERED],
@@ -105,7 +105,7 @@ class Players:
         }
 
     def rights(self, player):
-        """What the player may use now. It knows the player's own writes, whichever instance answers."""
+        """Returns what the player may use now. The answer includes the player's own writes, no matter which instance answers."""
         with self.lock:
             known, position = self.answers.get(player), self.positions.get(player)
         headers = {}
@@ -117,14 +117,14 @@ class Players:
         status, answer, received = call("GET", path, headers=headers)
         if status == 304:
             return {**known[1], "unchanged": True}
-        # Nothing but a write changes it before `next_change`: until then the game need not ask again.
+        # Before `next_change`, only a write changes the answer, so the game need not ask again until then.
         found = {"rights": rights_in(answer), "next_change": answer["next_change"]}
         with self.lock:
             self.answers[player] = (received["ETag"], found)
         return {**found, "unchanged": False}
 
     def spend(self, player, order, amount, what):
-        """`order` is the game's own name of this one wish: sent again, it takes nothing more."""
+        """Spends coins. `order` is the game's name for this request: a repeated request takes nothing more."""
         _, answer, headers = call(
             "POST", self.path(player, "/balances/coins/spend"),
             {"amount": amount, "reason": what, "environment": ENVIRONMENT},
@@ -133,7 +133,8 @@ class Players:
         return {"balance": answer["balance"]}
 
     def token(self, player):
-        """The UUID that the app hands to each purchase, so that it is this player's no matter who brings it."""
+        """Registers the UUID that the app passes to each purchase. Purchases with it belong to this player, no matter who
+        submits them."""
         token = str(uuid.uuid5(uuid.NAMESPACE_URL, f"https://game.example/players/{player}"))
         _, _, headers = call(
             "PUT", self.path(player, "/account_token"), {"token": token, "environment": ENVIRONMENT})
@@ -141,8 +142,8 @@ class Players:
         return {"token": token}
 
     def news(self, player, after):
-        """What happened behind version `after`, such as a refund: the game takes back what it delivered. It keeps
-        the `after` of the answer once it has done so, beside what it did: then no news is lost and none counts twice."""
+        """Returns the events after version `after`, such as a refund, so that the game can take back what it delivered. The
+        game stores the answer's `after` together with the effects: no event is lost, and none counts twice."""
         path = self.path(player, f"/events?environment={ENVIRONMENT}&limit=100&after={after}")
         _, page, _ = call("GET", path)
         told = [{"version": event["version"], "type": event["type"], "at": event["recorded_at"]}
@@ -173,7 +174,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(self.rfile.read(length) or b"{}")
         except ValueError:
-            return self.send(400, {"code": "malformed", "detail": "The body is no JSON."})
+            return self.send(400, {"code": "malformed", "detail": "The body is not JSON."})
         self.answer({
             "purchases": lambda player: PLAYERS.submit(player, body),
             "restore": lambda player: PLAYERS.submit(player, body, restoring=True),

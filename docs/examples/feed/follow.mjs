@@ -1,25 +1,25 @@
-// Follows Deed's feed: one line of JSON for each event. It needs nothing from outside Node (18.3 or newer).
+// Follows Deed's feed, and writes one line of JSON for each event. It needs only Node (18.3 or newer).
 //
 //     DEED_KEY=deed_reader_... node follow.mjs --cursor place.json --out events.jsonl
 //
-// The file of `--cursor` keeps the place. Killed at any moment and started again, the program goes on from there.
-// With `--out` each event is in that file once. Without it the lines go to standard output, and a page of events
-// comes twice if the program dies after it wrote them and before it kept the place. Either way, events of the last
-// minutes come again after Deed's log itself lost something: tell them by their ids. One place is for one program at
-// a time.
+// The `--cursor` file stores the position in the log, from which the program continues after it was killed at any moment.
+// With `--out`, that file contains each event once. Without it, the lines go to standard output, and a page of events
+// is repeated if the program dies between writing the page and storing the position. In both cases, events of the last
+// few minutes come again after Deed's log lost events: recognize them by their ids. Only one program at a time may use
+// a `--cursor` file.
 
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-const longestWait = 30 // seconds for which Deed may hold an empty answer back
-const longestPause = 10 // seconds between two tries
+const longestWait = 30 // seconds for which Deed may delay an empty answer
+const longestPause = 10 // seconds between two attempts
 
-// What no repetition mends, in a sentence for people.
+// An error that a retry cannot resolve, as a sentence for people.
 class Stop extends Error {}
 
-// The log lost events that the cursor had seen; `restart` is the cursor that misses nothing that counts.
+// The log lost events before the cursor; `restart` is a cursor that misses no remaining event.
 class Lost extends Error {
   constructor(restart) {
     super()
@@ -29,7 +29,7 @@ class Lost extends Error {
 
 const say = (sentence) => console.error(sentence)
 
-// How far the log was read, which events the last page had, and how long the output was then.
+// The cursor, the ids of the last page's events, and the length of the output after that page.
 class Place {
   constructor(path) {
     this.path = path
@@ -48,11 +48,11 @@ class Place {
       if (cursor === undefined || !Array.isArray(ids) || length === undefined) throw new Error()
       Object.assign(this, { cursor, ids, length })
     } catch {
-      throw new Stop(`${path} is no file of this program; name another one with --cursor`)
+      throw new Stop(`${path} is no file of this program; name another file with --cursor`)
     }
   }
 
-  // The file holds the old place or the new one, whenever the program or the machine stops.
+  // Replaces the file in one step, so that it is complete even if the program or the machine stops.
   keep() {
     const { cursor, ids, length } = this
     const aside = `${this.path}.new`
@@ -67,10 +67,10 @@ class Place {
   }
 }
 
-// Nothing can be taken back here: what was written before the place was kept is written again.
+// Standard output, which cannot be taken back: lines written since the last stored position are repeated.
 class StandardOutput {
   constructor(place) {
-    if (place.length !== null) throw new Stop(`${place.path} is the place of a file; name that file with --out`)
+    if (place.length !== null) throw new Stop(`${place.path} belongs to an output file; name that file with --out`)
     process.stdout.on('error', () => {})
   }
 
@@ -79,19 +79,19 @@ class StandardOutput {
   }
 }
 
-// What was written after the place was kept is cut off at the start, and then written again.
+// An output file. At the start, the program cuts off lines written since the last stored position, and writes them again.
 class OutputFile {
   constructor(path, place) {
     this.place = place
     this.file = openSync(path, 'a')
     const { size } = fstatSync(this.file)
     if (place.length === null) {
-      if (place.cursor) throw new Stop(`${place.path} is the place of standard output; name a new file with --cursor`)
-      if (size > 0) throw new Stop(`${path} holds something that ${place.path} does not know of; name a new file with --out`)
+      if (place.cursor) throw new Stop(`${place.path} belongs to standard output; name a new file with --cursor`)
+      if (size > 0) throw new Stop(`${path} has content that ${place.path} does not know of; name a new file with --out`)
       place.length = 0
     }
     if (size < place.length) {
-      throw new Stop(`${path} has ${size} bytes, and ${place.length} were written: it was cut, or it is another file`)
+      throw new Stop(`${path} has ${size} bytes instead of ${place.length}: it was cut, or it is another file`)
     }
     ftruncateSync(this.file, place.length)
   }
@@ -104,7 +104,7 @@ class OutputFile {
   }
 }
 
-// Asks for pages, over a connection that `fetch` keeps open, until each is answered.
+// Requests pages over a connection that `fetch` keeps open, and repeats each request until it is answered.
 class Feed {
   constructor(url, key, query) {
     Object.assign(this, { url, key, query })
@@ -137,16 +137,16 @@ class Feed {
       } catch (error) {
         if (error instanceof Stop || error instanceof Lost) throw error
         trouble = error instanceof SyntaxError
-          ? "the answer is not Deed's"
+          ? "the answer is not from Deed"
           : `Deed cannot be reached (${error.cause?.message || error.message})`
       }
-      if (tries === 0) say(`${trouble}; it is tried until it works.`)
+      if (tries === 0) say(`${trouble}; retrying.`)
       const backoff = Math.min(longestPause, 0.25 * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2)
       await pause(1000 * Math.max(after, backoff))
     }
   }
 
-  // What the next try may find mended, in words; anything else is thrown.
+  // Describes a problem that a retry may resolve; throws any other.
   trouble(status, text) {
     let problem = {}
     try {
@@ -167,14 +167,14 @@ async function follow(feed, place, output, once) {
       page = await feed.page(place.cursor, once ? 0 : longestWait)
     } catch (error) {
       if (!(error instanceof Lost)) throw error
-      say("Deed's log lost events that were read here, and an operator accepted that; going on from where it counts.")
+      say("Deed's log lost events that this program has read, and an operator accepted the loss; continuing with the cursor from Deed.")
       place.cursor = error.restart
       place.keep()
       continue
     }
     const { events, next, more } = page
     const known = new Set(place.ids)
-    // First the effects of the page, then the place behind it.
+    // Write the page first, then store the cursor after it.
     if (events.length > 0) {
       await output.write(events.filter(({ id }) => !known.has(id)).map((event) => `${JSON.stringify(event)}\n`).join(''))
       place.ids = events.map(({ id }) => id)
@@ -185,7 +185,7 @@ async function follow(feed, place, output, once) {
     }
     if (more) continue
     if (once) return
-    // Deed holds back a bounded number of calls, and answers the others at once.
+    // Deed delays only a limited number of calls, and answers others immediately.
     if (events.length === 0 && Date.now() - asked < 1000) await pause(1000)
   }
 }
@@ -207,17 +207,17 @@ async function main() {
     throw new Stop(error.message)
   }
   const { cursor, out, url, environment, types, once } = options
-  if (!cursor) throw new Stop('--cursor FILE is missing: the file that keeps the place in the log')
-  if (!/^https?:\/\/([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(\/[^?#\s]*)?$/.test(url)) throw new Stop('--url must be where Deed serves, like http://127.0.0.1:8080')
+  if (!cursor) throw new Stop('--cursor FILE is missing: the file that stores the position in the log')
+  if (!/^https?:\/\/([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(\/[^?#\s]*)?$/.test(url)) throw new Stop("--url must be Deed's address, such as http://127.0.0.1:8080")
   if (!['production', 'sandbox'].includes(environment)) throw new Stop('--environment must be production or sandbox')
   const key = (process.env.DEED_KEY ?? '').trim()
-  if (!key) throw new Stop('DEED_KEY is missing; make one with: deed key create --role reader')
+  if (!key) throw new Stop('DEED_KEY is missing; create a key with: deed key create --role reader')
   if (!/^deed_[!-~]+$/.test(key)) throw new Stop('DEED_KEY is not a key of Deed, which begins with deed_')
   const query = { environment, limit: 1000 }
   if (types) query.types = types
   const place = new Place(cursor)
   const output = out ? new OutputFile(out, place) : new StandardOutput(place)
-  place.keep() // before anything is written, so that a folder that cannot be written to is told now
+  place.keep() // reports an unwritable folder before the first page is read
   await follow(new Feed(url, key, query), place, output, once)
 }
 
@@ -225,6 +225,6 @@ try {
   await main()
 } catch (error) {
   if (!(error instanceof Stop) && !error.code) throw error
-  say(error.code === 'EPIPE' ? 'the lines are read no more' : error.message)
+  say(error.code === 'EPIPE' ? 'the reader of the lines has exited' : error.message)
   process.exit(1)
 }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Follows Deed's feed: one line of JSON for each event. It needs nothing from outside Python (3.9 or newer).
+"""Follows Deed's feed, and writes one line of JSON for each event. It needs only Python (3.9 or newer).
 
     DEED_KEY=deed_reader_... python3 follow.py --cursor place.json --out events.jsonl
 
-The file of `--cursor` keeps the place. Killed at any moment and started again, the program goes on from there. With
-`--out` each event is in that file once. Without it the lines go to standard output, and a page of events comes
-twice if the program dies after it wrote them and before it kept the place. Either way, events of the last minutes
-come again after Deed's log itself lost something: tell them by their ids. One place is for one program at a time.
+The `--cursor` file stores the position in the log, from which the program continues after it was killed at any moment.
+With `--out`, that file contains each event once. Without it, the lines go to standard output, and a page of events is
+repeated if the program dies between writing the page and storing the position. In both cases, events of the last few
+minutes come again after Deed's log lost events: recognize them by their ids. Only one program at a time may use a
+`--cursor` file.
 """
 
 import argparse
@@ -19,16 +20,16 @@ import time
 import urllib.parse
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
-WAIT = 30  # seconds for which Deed may hold an empty answer back
-LONGEST_PAUSE = 10  # seconds between two tries
+WAIT = 30  # seconds for which Deed may delay an empty answer
+LONGEST_PAUSE = 10  # seconds between two attempts
 
 
 class Stop(Exception):
-    """What no repetition mends, in a sentence for people."""
+    """An error that a retry cannot resolve, as a sentence for people."""
 
 
 class Lost(Exception):
-    """The log lost events that the cursor had seen; the argument is the cursor that misses nothing that counts."""
+    """The log lost events before the cursor; the argument is a cursor that misses no remaining event."""
 
 
 def say(sentence):
@@ -36,7 +37,7 @@ def say(sentence):
 
 
 class Place:
-    """How far the log was read, which events the last page had, and how long the output was then."""
+    """The cursor, the ids of the last page's events, and the length of the output after that page."""
 
     def __init__(self, path):
         self.path = path
@@ -48,10 +49,10 @@ class Place:
         except FileNotFoundError:
             pass
         except (ValueError, KeyError, TypeError):
-            raise Stop(f"{path} is no file of this program; name another one with --cursor")
+            raise Stop(f"{path} is no file of this program; name another file with --cursor")
 
     def keep(self):
-        """The file holds the old place or the new one, whenever the program or the machine stops."""
+        """Replaces the file in one step, so that it is complete even if the program or the machine stops."""
         aside = self.path + ".new"
         with open(aside, "w", encoding="utf-8") as file:
             json.dump({"cursor": self.cursor, "ids": self.ids, "length": self.length}, file)
@@ -66,11 +67,11 @@ class Place:
 
 
 class StandardOutput:
-    """Nothing can be taken back here: what was written before the place was kept is written again."""
+    """Standard output, which cannot be taken back: lines written since the last stored position are repeated."""
 
     def __init__(self, place):
         if place.length is not None:
-            raise Stop(f"{place.path} is the place of a file; name that file with --out")
+            raise Stop(f"{place.path} belongs to an output file; name that file with --out")
 
     def write(self, lines):
         sys.stdout.buffer.write(lines)
@@ -78,7 +79,7 @@ class StandardOutput:
 
 
 class OutputFile:
-    """What was written after the place was kept is cut off at the start, and then written again."""
+    """An output file. At the start, the program cuts off lines written since the last stored position, and writes them again."""
 
     def __init__(self, path, place):
         self.place = place
@@ -86,12 +87,12 @@ class OutputFile:
         size = os.fstat(self.file.fileno()).st_size
         if place.length is None:
             if place.cursor:
-                raise Stop(f"{place.path} is the place of standard output; name a new file with --cursor")
+                raise Stop(f"{place.path} belongs to standard output; name a new file with --cursor")
             if size > 0:
-                raise Stop(f"{path} holds something that {place.path} does not know of; name a new file with --out")
+                raise Stop(f"{path} has content that {place.path} does not know of; name a new file with --out")
             place.length = 0
         if size < place.length:
-            raise Stop(f"{path} has {size} bytes, and {place.length} were written: it was cut, or it is another file")
+            raise Stop(f"{path} has {size} bytes instead of {place.length}: it was cut, or it is another file")
         self.file.truncate(place.length)
 
     def write(self, lines):
@@ -102,7 +103,7 @@ class OutputFile:
 
 
 class Feed:
-    """Asks for pages over one connection that is kept open, until each is answered."""
+    """Requests pages over one open connection, and repeats each request until it is answered."""
 
     def __init__(self, url, key, query):
         self.url = urllib.parse.urlsplit(url)
@@ -134,9 +135,9 @@ class Feed:
                 trouble = f"Deed cannot be reached ({error or type(error).__name__})"
             except (ValueError, KeyError, TypeError):
                 self.close()
-                trouble = "the answer is not Deed's"
+                trouble = "the answer is not from Deed"
             if tries == 0:
-                say(f"{trouble}; it is tried until it works.")
+                say(f"{trouble}; retrying.")
             backoff = min(LONGEST_PAUSE, 0.25 * 2 ** min(tries, 10)) * random.uniform(0.5, 1)
             time.sleep(max(pause, backoff))
             tries += 1
@@ -150,7 +151,7 @@ class Feed:
         return answer.status, answer.headers, answer.read()
 
     def trouble(self, status, text):
-        """What the next try may find mended, in words; anything else is raised."""
+        """Describes a problem that a retry may resolve; raises any other."""
         try:
             problem = json.loads(text)
             code, detail = problem.get("code"), problem.get("detail")
@@ -179,12 +180,12 @@ def follow(feed, place, output, once):
         try:
             events, cursor, more = feed.page(place.cursor, 0 if once else WAIT)
         except Lost as lost:
-            say("Deed's log lost events that were read here, and an operator accepted that; going on from where it counts.")
+            say("Deed's log lost events that this program has read, and an operator accepted the loss; continuing with the cursor from Deed.")
             place.cursor = lost.args[0]
             place.keep()
             continue
         known = set(place.ids)
-        # First the effects of the page, then the place behind it.
+        # Write the page first, then store the cursor after it.
         if events:
             output.write(b"".join(line(event) for event in events if event["id"] not in known))
             place.ids = [event["id"] for event in events]
@@ -195,25 +196,25 @@ def follow(feed, place, output, once):
             continue
         if once:
             return
-        # Deed holds back a bounded number of calls, and answers the others at once.
+        # Deed delays only a limited number of calls, and answers others immediately.
         if not events and time.monotonic() - asked < 1:
             time.sleep(1)
 
 
 def main():
     parser = argparse.ArgumentParser(description="Writes a line of JSON for each event of Deed's feed.")
-    parser.add_argument("--cursor", required=True, metavar="FILE", help="keeps the place in the log")
-    parser.add_argument("--out", metavar="FILE", help="where the lines go; else to standard output")
+    parser.add_argument("--cursor", required=True, metavar="FILE", help="stores the position in the log")
+    parser.add_argument("--out", metavar="FILE", help="the output; the default is standard output")
     parser.add_argument("--url", default=os.environ.get("DEED_URL", "http://127.0.0.1:8080"))
     parser.add_argument("--environment", default="production", choices=["production", "sandbox"])
-    parser.add_argument("--types", help="like purchase.made,subscription.*,entitlement.ended; else all")
+    parser.add_argument("--types", help="such as purchase.made,subscription.*,entitlement.ended; the default is all")
     parser.add_argument("--once", action="store_true", help="stop at the end of the log")
     options = parser.parse_args()
     if not re.fullmatch(r"https?://([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[^?#\s]*)?", options.url):
-        raise Stop("--url must be where Deed serves, like http://127.0.0.1:8080")
+        raise Stop("--url must be Deed's address, such as http://127.0.0.1:8080")
     key = os.environ.get("DEED_KEY", "").strip()
     if not key:
-        raise Stop("DEED_KEY is missing; make one with: deed key create --role reader")
+        raise Stop("DEED_KEY is missing; create a key with: deed key create --role reader")
     if not re.fullmatch(r"deed_[!-~]+", key):
         raise Stop("DEED_KEY is not a key of Deed, which begins with deed_")
     query = {"environment": options.environment, "limit": 1000}
@@ -221,7 +222,7 @@ def main():
         query["types"] = options.types
     place = Place(options.cursor)
     output = OutputFile(options.out, place) if options.out else StandardOutput(place)
-    place.keep()  # before anything is written, so that a folder that cannot be written to is told now
+    place.keep()  # reports an unwritable folder before the first page is read
     follow(Feed(options.url, key, query), place, output, options.once)
 
 
@@ -231,9 +232,9 @@ if __name__ == "__main__":
     except Stop as stop:
         sys.exit(str(stop))
     except BrokenPipeError:
-        # The reader of the lines has gone; Python would complain once more when it closes the output.
+        # The reader of the lines has exited; without this, Python would report it again when it closes the output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit("the lines are read no more")
+        sys.exit("the reader of the lines has exited")
     except OSError as error:
         sys.exit(f"{error.filename or 'the output'}: {error.strerror}")
     except KeyboardInterrupt:

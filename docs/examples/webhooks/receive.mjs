@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-// Receives Deed's webhooks: verifies each call and acts once. It needs nothing from outside Node (18 or newer).
+// Receives Deed's webhooks: verifies each call, and acts once on each message. It needs only Node (18 or newer).
 //
 //     node receive.mjs --listen 127.0.0.1:9191 --secret-file secret --out events.jsonl
 //
-// The file of --secret-file has the whsec_... that `deed webhook create` printed; after `deed webhook rotate`, both
-// secrets, a line each. Acting is one line of JSON for each message here: in the file of --out, which also tells after
-// a restart what was done, or without it on standard output. Put your own work where `act` is, in the same transaction
-// as the message's id.
+// --secret-file names a file with the whsec_... that `deed webhook create` printed; after `deed webhook rotate`, with
+// both secrets, one on each line. This example writes one line of JSON for each message to standard output or to the
+// --out file. After a restart, that file shows which messages are done. Replace `act` with your own work, in the same
+// transaction as the message's id.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
 
-const TOLERANCE = 300; // seconds by which a call may be old or early
-const LONGEST = 1 << 20; // bytes of a body
+const TOLERANCE = 300; // seconds that a call's timestamp may differ from the clock
+const LONGEST = 1 << 20; // bytes in a body
 
 const { values: options } = parseArgs({
   options: {
@@ -24,17 +24,17 @@ const { values: options } = parseArgs({
   },
 });
 if (!options["secret-file"]) {
-  console.error("name the file of the secret with --secret-file");
+  console.error("--secret-file FILE is missing: the file with the secret");
   process.exit(2);
 }
 const lines = readFileSync(options["secret-file"], "utf8").split("\n").map((line) => line.trim()).filter(Boolean);
 if (lines.length === 0 || !lines.every((line) => /^whsec_[A-Za-z0-9+/]+=*$/.test(line))) {
-  console.error(`${options["secret-file"]} must have a secret that begins with whsec_, or two, a line each`);
+  console.error(`${options["secret-file"]} must have a secret that begins with whsec_, or two, one on each line`);
   process.exit(2);
 }
 const keys = lines.map((line) => Buffer.from(line.slice("whsec_".length), "base64"));
 
-/** Whether one of the keys signed these exact bytes, under this id, a moment ago. */
+/** Whether one of the keys recently signed exactly these bytes under this id. */
 function isGenuine(headers, body) {
   const id = headers["webhook-id"] ?? "", moment = headers["webhook-timestamp"] ?? "";
   if (!/^[0-9]{1,15}$/.test(moment) || Math.abs(Date.now() / 1000 - Number(moment)) > TOLERANCE) return false;
@@ -46,18 +46,18 @@ function isGenuine(headers, body) {
   });
 }
 
-// What was done, also before a restart.
+// The ids of finished messages, including those from before a restart.
 const done = new Set();
 if (options.out && existsSync(options.out)) {
   const whole = readFileSync(options.out);
-  // A line that a crash cut short was not done: its message comes again.
+  // Drops a line that a crash cut short: its message comes again.
   const end = whole.lastIndexOf(10) + 1;
   truncateSync(options.out, end);
   for (const line of whole.subarray(0, end).toString().split("\n")) if (line) done.add(JSON.parse(line).id);
 }
 const file = options.out ? openSync(options.out, "a") : 1;
 
-/** Does what a message asks for once, however often it comes. */
+/** Acts on each message once, even if it arrives again. */
 function act(id, content) {
   if (done.has(id)) return;
   writeSync(file, JSON.stringify({ id, ...content }) + "\n");
@@ -76,7 +76,7 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const body = Buffer.concat(parts), headers = request.headers;
     if (request.method !== "POST" || !isGenuine(headers, body)) return response.writeHead(401).end();
-    // An example that `deed webhook test` sent is verified, and nothing is done.
+    // An example from `deed webhook test` is verified but has no effect.
     if (!headers["deed-test"]) {
       let content = JSON.parse(body.toString());
       if (headers["ce-type"]) content = { type: headers["ce-type"], timestamp: headers["ce-time"], data: content };

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Receives Deed's webhooks: verifies each call and acts once. It needs nothing from outside Python (3.9 or newer).
+"""Receives Deed's webhooks: verifies each call, and acts once on each message. It needs only Python (3.9 or newer).
 
     python3 receive.py --listen 127.0.0.1:9191 --secret-file secret --out events.jsonl
 
-The file of `--secret-file` has the `whsec_...` that `deed webhook create` printed; after `deed webhook rotate`, both
-secrets, a line each. Acting is one line of JSON for each message here: in the file of `--out`, which also tells after
-a restart what was done, or without it on standard output. Put your own work where `act` is, in the same transaction
-as the message's id.
+`--secret-file` names a file with the `whsec_...` that `deed webhook create` printed; after `deed webhook rotate`, with
+both secrets, one on each line. This example writes one line of JSON for each message to standard output or to the
+`--out` file. After a restart, that file shows which messages are done. Replace `act` with your own work, in the same
+transaction as the message's id.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-TOLERANCE = 300  # seconds by which a call may be old or early
-LONGEST = 1 << 20  # bytes of a body
+TOLERANCE = 300  # seconds that a call's timestamp may differ from the clock
+LONGEST = 1 << 20  # bytes in a body
 
 
 def secrets(path):
@@ -32,12 +32,12 @@ def secrets(path):
     except ValueError:
         keys = []
     if not keys or len(keys) < len(lines):
-        sys.exit(f"{path} must have a secret that begins with whsec_, or two, a line each")
+        sys.exit(f"{path} must have a secret that begins with whsec_, or two, one on each line")
     return keys
 
 
 def is_genuine(keys, headers, body, now):
-    """Whether one of the keys signed these exact bytes, under this id, a moment ago."""
+    """Whether one of the keys recently signed exactly these bytes under this id."""
     message, moment = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not moment.isascii() or not moment.isdigit() or abs(now - int(moment)) > TOLERANCE:
         return False
@@ -48,14 +48,14 @@ def is_genuine(keys, headers, body, now):
 
 
 class Actions:
-    """Does what a message asks for once, however often it comes."""
+    """Acts on each message once, even if it arrives again."""
 
     def __init__(self, path):
         self.lock, self.done = threading.Lock(), set()
         if path and os.path.exists(path):
             with open(path, "rb+") as file:
                 whole = file.read()
-                # A line that a crash cut short was not done: its message comes again.
+                # Drops a line that a crash cut short: its message comes again.
                 file.truncate(whole.rfind(b"\n") + 1)
             self.done = {json.loads(line)["id"] for line in whole.split(b"\n")[:-1]}
         self.file = open(path, "a", encoding="utf-8") if path else sys.stdout
@@ -83,7 +83,7 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         if not is_genuine(self.server.keys, self.headers, body, time.time()):
             return self.answer(401)
-        # An example that `deed webhook test` sent is verified, and nothing is done.
+        # An example from `deed webhook test` is verified but has no effect.
         if "deed-test" not in self.headers:
             content = json.loads(body)
             if "ce-type" in self.headers:
