@@ -195,7 +195,9 @@ struct NamedHolderTests {
             let items = try world.submit([facts([named])], by: .customer(anna))
             #expect(world.holders[purchaseID("0")] == holder)
             #expect(
-                items.map(\.result) == [holder == anna ? .recorded : .refused(.move(.heldByAnother))])
+                items.map(\.result) == [
+                    holder == anna ? .recorded : .refused(.move(.heldByAnother))
+                ])
         }
     }
 

@@ -44,7 +44,8 @@ struct SharedAccountTests {
         #expect(try submit(installed("account1"), of: names[0], to: &world) == .recorded)
         #expect(try submit(installed("account2"), of: names[1], to: &world) == .recorded)
         #expect(
-            try submit(installed("account1"), of: names[1], to: &world) == .refused(.move(.accountShared)))
+            try submit(installed("account1"), of: names[1], to: &world)
+                == .refused(.move(.accountShared)))
         for name in names.dropFirst(2) {
             #expect(try submit(installed(nil, on: 3), of: name, to: &world) == .recorded)
         }
@@ -61,14 +62,16 @@ struct SharedAccountTests {
             #expect(try submit(installed(), of: name, to: &open) == .alreadyKnown)
         }
         #expect(open.events.count { $0.event.type.name == "account.joined" } == 2)
-        #expect(try submit(installed(), of: id("fred"), to: &open) == .refused(.move(.accountShared)))
+        #expect(
+            try submit(installed(), of: id("fred"), to: &open) == .refused(.move(.accountShared)))
     }
 
     @Test("A higher limit lets more in, and a lower one takes it from no one")
     func changed() throws {
         var world = world(1)
         #expect(try submit(installed(), of: names[0], to: &world) == .recorded)
-        #expect(try submit(installed(), of: names[1], to: &world) == .refused(.move(.accountShared)))
+        #expect(
+            try submit(installed(), of: names[1], to: &world) == .refused(.move(.accountShared)))
         world.limit(to: 2)
         #expect(try submit(installed(), of: names[1], to: &world) == .recorded)
         world.limit(to: 1)

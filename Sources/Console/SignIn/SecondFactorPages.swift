@@ -106,7 +106,8 @@ private struct Change {
 
     private static let tooLate = Turned.notice(
         403, "Nothing was done",
-        "The code arrived too late, or the second factor has changed. Open your sign-in page again.")
+        "The code arrived too late, or the second factor has changed. Open your sign-in page again."
+    )
 
     func offer() throws(Turned) -> Response {
         let offer = try asking { () throws(Fault) in

@@ -21,7 +21,8 @@ package struct CalendarDuration: Hashable, Sendable {
 
     /// Returns a duration of `count` days. The count must be at least one.
     package static func days(_ count: Int64) -> CalendarDuration {
-        precondition((1...Parts.largestNumber).contains(count), "the number of days is out of range")
+        precondition(
+            (1...Parts.largestNumber).contains(count), "the number of days is out of range")
         return CalendarDuration(days: count)
     }
 

@@ -37,15 +37,17 @@ package struct CustomerBalances: Sendable {
         ).then { [ledger] result in
             // A tester may have forgotten to name the environment. The refusal then mentions the sandbox balance.
             guard stream.environment == .production, case .failure(.refused(let refusal)) = result,
-                case .balance(.insufficient(let currency, let has, let needs, _)) = refusal, has <= 0
+                case .balance(.insufficient(let currency, let has, let needs, _)) = refusal,
+                has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
                 // The request is refused either way, with or without the hint.
                 let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
-                    .balance(.insufficient(
-                        currency, has: has, needs: needs,
-                        inSandbox: sandbox?.balances[currency] ?? 0)))
+                    .balance(
+                        .insufficient(
+                            currency, has: has, needs: needs,
+                            inSandbox: sandbox?.balances[currency] ?? 0)))
             }
         }
     }

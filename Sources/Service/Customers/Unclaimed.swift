@@ -104,7 +104,9 @@ package struct Unclaimed: Sendable {
         var command = Command(stream: stream, actor: actor, cause: cause) {
             situation throws(Refusal) in
             let waiting = situation.customer(keeper)
-            guard let held = waiting.purchase(purchase) else { throw .token(.notUnclaimed(purchase)) }
+            guard let held = waiting.purchase(purchase) else {
+                throw .token(.notUnclaimed(purchase))
+            }
             // Only purchases that were looked up in advance are locked and loaded.
             if !Set(held.heldPurchases).isSubset(of: known) {
                 throw .move(.changedMeanwhile(purchase))

@@ -229,7 +229,9 @@ extension Submissions {
     ) -> Wish<[IntakeResult]> {
         recording(item, proven, cause, as: purpose, order: item.wish.order).then { result in
             // Genuine evidence is recorded even if it names an order that does not exist.
-            guard case .failure(.refused(.order(.unknown))) = result else { return .answered(result) }
+            guard case .failure(.refused(.order(.unknown))) = result else {
+                return .answered(result)
+            }
             return recording(item, proven, cause, as: purpose, order: nil)
         }.then { result in
             // Evidence that was queued for a customer who has since been merged belongs to the other customer.

@@ -208,7 +208,9 @@ package struct Webhooks: Sendable {
             records.addReplay(
                 WebhookReplay(replay, wanted.until(now())), digest: digest,
                 of: WebhookName(project, id), at: machineClock()))
-        guard let kept else { throw .refused(.webhook(.tooManyReplays(limit: WebhookReplay.countLimit))) }
+        guard let kept else {
+            throw .refused(.webhook(.tooManyReplays(limit: WebhookReplay.countLimit)))
+        }
         if kept != digest { throw .refused(.idempotencyMismatch) }
         return replay
     }

@@ -175,7 +175,8 @@ extension StoreReport.Item {
         case .notification(.kept(let head, _, let isNew)):
             "\(head.id)   \([head.type, head.subtype].compactMap(\.self).joined(separator: " "))   "
                 + (isNew ? "recorded" : "already_known")
-        case .notification(.erased(let head, _)): "\(head.id)   \(Refusal.erasure(.purchaseErased).code)"
+        case .notification(.erased(let head, _)):
+            "\(head.id)   \(Refusal.erasure(.purchaseErased).code)"
         case .notification(.queued(let id)): "queued; see: deed intake show \(id)"
         }
     }

@@ -318,7 +318,6 @@ extension NaiveModel {
     }
 }
 
-
 extension NaiveModel {
     /// Returns the ids of refund requests that are still undecided.
     package func openRefundRequests() -> Set<String> {
