@@ -2,7 +2,8 @@ package import HTTPServer
 import Threading
 
 extension Router {
-    /// Decides from a request's head whether to receive its body. Only a caller who may make the call may send a body.
+    /// Decides from a request's head whether to receive its body. Only a caller who may make the
+    /// call may send one.
     package func admit(_ request: borrowing Request) -> Admission {
         let started = monotonicMicroseconds()
         let found: ServedRoute

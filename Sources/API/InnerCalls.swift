@@ -48,8 +48,8 @@ package struct InnerCall: Sendable {
     }
 }
 
-/// The `/v1` calls of people who are signed in, and some calls that only pages need. Pages show the calls' answers, so
-/// pages and API always agree.
+/// The `/v1` calls that people who are signed in can make, and some calls that only pages need. Pages show the calls'
+/// answers, so pages and API always agree.
 package struct InnerCalls: Sendable {
     private let routes: RouteTable<Route>
     private let ledger: any EventLog
@@ -91,7 +91,7 @@ package struct InnerCalls: Sendable {
         }
     }
 
-    /// Makes the call and returns the bytes of its answer, which is a file.
+    /// Makes a call whose answer is a file, and returns the file's bytes.
     package func file(
         _ call: InnerCall, by caller: PersonCaller
     ) throws(Problem) -> [UInt8] {

@@ -22,7 +22,7 @@ package struct PageSurface: Sendable {
     }
 }
 
-/// A page: its path after the prefix, and the work that produces it, which may block a worker.
+/// A page: its path after the prefix, and the code that produces it, which may block a worker.
 package struct PageRoute: Sendable {
     /// The maximum size of a page's form, unless the page says otherwise.
     package static let bodyLimit = 16 << 10

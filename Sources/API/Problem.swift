@@ -3,13 +3,13 @@ package import HTTPServer
 import JSON
 import Wording
 
-/// A refusal, which each surface words in its own way.
+/// A refusal as the API reports it. Each surface words it in its own way.
 package struct Problem: Error, Sendable {
     package let status: Int
     package let code: String
     /// What happened and what to do.
     package let detail: String
-    /// The refusal that caused the problem, for readers with their own words for its remedy.
+    /// The refusal that caused the problem, for pages that word its remedy in their own way.
     package private(set) var refusal: Refusal?
     /// Whether the same request may succeed later.
     var isRetryable = false
@@ -36,7 +36,8 @@ package struct Problem: Error, Sendable {
         return body.with("member", member.map(JSON.string)).followed(by: .object(extensions))
     }
 
-    /// Sentences about each error in a text and its place, if the problem lists errors.
+    /// A sentence about each error in the submitted text, with the error's place, if the problem
+    /// lists errors.
     package var errors: [String] {
         (extensions["errors"]?.array ?? []).map { error in
             let parts = [error["path"]?.string ?? "", error["detail"]?.string ?? ""]
@@ -78,9 +79,10 @@ extension Problem {
                 + "fewer customers in one call.")
     }
 
-    /// Returns the problem for an unknown member or parameter. `kind` says which of the two it is.
+    /// Returns the problem for an unknown member or parameter. `kind` says whether it is a member
+    /// or a parameter.
     static func unknown(_ kind: String, _ name: String, of names: [String]) -> Problem {
-        // Shortened, so that a long name does not cause an equally long answer.
+        // Cuts the name off, so that a long name does not cause an equally long answer.
         let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(100)))
         let list = names.isEmpty ? "none" : names.joined(separator: ", ")
         return Problem(
@@ -226,7 +228,7 @@ extension Problem {
                     + "--quarantine. Repeat the call later, with the same Idempotency-Key.",
                 code: "log_blocked")
         case .rowUnproven:
-            // The caller must not learn the customer's name.
+            // Does not pass on the fault, because the caller must not learn the customer's name.
             self = .busy(
                 "Database rows for this call differ from the log, so nothing was "
                     + "done until an operator has run: deed reconcile --full --repair. Repeat the call "

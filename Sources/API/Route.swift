@@ -54,7 +54,8 @@ final class Route: Sendable {
     let cost: Cost
     let subject: Subject
 
-    /// Creates a call for keys with a permission. Unless stated otherwise, a write may be repeated.
+    /// Creates a call for keys that have a certain permission. Unless stated otherwise, a write may
+    /// be repeated.
     init<Outcome: Reacting>(
         _ method: String, _ pattern: String, parameters: [String] = [],
         headers: [RequestHeader]? = nil, bodyLimit: Int = Router.bodyLimit,
@@ -144,7 +145,7 @@ package struct RouteOutline: Sendable {
 extension Role {
     /// Roles that have the permission, starting with the fewest permissions.
     fileprivate static func all(with permission: Permission) -> [Role] {
-        // Roles are declared in order of increasing permissions.
+        // Relies on roles being declared in order of increasing permissions.
         allCases.filter { $0.permissions.contains(permission) }
     }
 }

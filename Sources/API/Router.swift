@@ -93,7 +93,8 @@ package final class Router: Sendable {
         switch reaction {
         case .answered(let result): return .now(found.end(result, since: started))
         case .waiting(let work):
-            // A commit waits for announced work. Strangers' requests rarely lead to a commit.
+            // A commit waits for announced work. Strangers' requests rarely lead to a commit, so
+            // they are not announced.
             let isLikely = found.route.cost == .evidence && room != .strangers
             let announcement = isLikely ? Announcement(to: ledger) : nil
             return .eventually(in: room) { [ledger] reply in
@@ -135,7 +136,7 @@ package final class Router: Sendable {
 }
 
 extension Server {
-    /// Creates a server for the router's answers.
+    /// Creates a server that answers requests through the router.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics, _ router: Router
     ) throws(ServerError) {
@@ -263,10 +264,11 @@ extension Request {
     }
 }
 
-/// The routes by path. The time of a search depends on the length of the path, not on the number of routes.
+/// The routes by path. The time that a search takes depends on the length of the path, not on the
+/// number of routes.
 struct RouteTable<Found: Sendable>: Sendable {
     private struct Node: Sendable {
-        /// The literal parts. Comparing these few texts is faster than a dictionary lookup.
+        /// The literal parts. Comparing these few strings is faster than a dictionary lookup.
         var texts: [(text: [UInt8], node: Int)] = []
         var argument: Int?
         /// The node for a pattern that matches the rest of the path.

@@ -2,8 +2,8 @@ import Answers
 import Feed
 import Service
 
-/// The dependencies of the `/v1` routes. A folder with routes for several subjects has its own list of routes, as in
-/// `Customers/CustomerRoutes.swift`.
+/// The dependencies of the `/v1` routes. A folder with routes for several subjects lists them in a file of its own,
+/// such as `Customers/CustomerRoutes.swift`.
 struct V1 {
     let useCases: UseCases
     let reads: CustomerReads

@@ -39,8 +39,8 @@ extension Wish {
 }
 
 extension Wish<Response> {
-    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. If this thread may
-    /// block, `isPatient` is true. Otherwise the reply moves to another thread.
+    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. If that thread may
+    /// block, `isPatient` is true; otherwise, the reply is moved to another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {
@@ -70,7 +70,7 @@ extension Reaction {
         }
     }
 
-    /// Performs the reaction like a wish.
+    /// Performs the reaction in the same way as a wish.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

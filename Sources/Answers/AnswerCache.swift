@@ -179,9 +179,10 @@ struct AnswerPartition {
     /// The newest known rules. Answers derived from older rules are not returned.
     private var rules = KnownRules()
     /// Streams are grouped under marks. For each mark, the last sequence at which one of its streams changed. Older
-    /// states of these streams are not cached.
+    /// states of that mark's streams are not cached.
     private var changed = [Int64](repeating: 0, count: AnswerPartition.marks)
-    /// For each mark, when the sandbox of one of its streams last changed. Sandboxes are in other shards.
+    /// For each mark, when the sandbox counterpart of one of its streams last changed. A customer's
+    /// sandbox is in another shard.
     private var sandboxChangedAt = [Moment](repeating: 0, count: AnswerPartition.marks)
 
     init(limit: Int) {
@@ -194,7 +195,7 @@ struct AnswerPartition {
         guard let place = places[stream] else { return miss() }
         let found = held[place]
         guard found.answer.holds(at: now), rules.allow(found.answer) else { return miss() }
-        // The mark is written only if it changes, because a read should not write to memory.
+        // The mark is set only if it is not set yet, because a read should not write to memory.
         if !found.isUsed { held[place].isUsed = true }
         tally.hits += 1
         return found
@@ -235,7 +236,7 @@ struct AnswerPartition {
             held[hand].isUsed = false
             hand += 1
         } else {
-            // The last answer moves to this place and is checked next.
+            // The last answer in the list moves to this place, where the hand checks it next.
             remove(hand)
             tally.evictions += 1
         }

@@ -38,7 +38,7 @@ extension AnswerCache: LogReader {
             }
         }
         for (stream, sequence) in commit.unchanged where applied(of: stream.shard) < sequence {
-            // The sender's answer may already include a commit by another instance.
+            // The sender's answer may already reflect a commit by another instance.
             note(stream, at: sequence)
             change(stream.shard) { $0.drop(stream, before: sequence) }
         }
@@ -57,7 +57,8 @@ extension AnswerCache: LogReader {
         }
     }
 
-    /// Processes a stretch of a shard. `body` decides what happens to a customer's own answer.
+    /// Processes a stretch of a shard. `body` is called for each customer to deal with the
+    /// customer's own answer.
     private func take(
         _ stretch: Stretch, since moment: Moment,
         _ body: (Stream, _ sequence: Int64) -> Void

@@ -45,8 +45,8 @@ package final class CustomerReads: Sendable {
     /// Returns the current answer from the cache; `nil` if the database must be queried.
     package func remembered(_ stream: Stream, after: Position?) -> FilledAnswer? {
         let now = clock()
-        // This check comes before the cached answer is read, because events that the answer lacks may be applied in
-        // between.
+        // Checked before the cached answer is read, because events that the answer lacks may be applied between the
+        // two.
         if let after, after.shard != stream.shard, !reaches(after, nil) { return nil }
         guard let held = cache.find(stream, at: now),
             after?.shard != stream.shard || reaches(after, held.position)
@@ -103,7 +103,7 @@ package final class CustomerReads: Sendable {
     package func read(
         _ streams: [Stream], after: Position?
     ) throws(ReadError) -> [Result<FilledAnswer, Fault>] {
-        // The cache is of no use until it reaches the position.
+        // Until the cache reaches the requested position, its answers may be too old.
         let isReached = after.map { $0.sequence <= cache.applied(of: $0.shard) } ?? true
         var found: [Stream: Result<FilledAnswer, Fault>] = [:]
         if isReached {
@@ -150,8 +150,8 @@ package final class CustomerReads: Sendable {
 
     /// Records an outage if the fault means that the database is unavailable. Rethrows all other faults.
     private func noteOutage(_ fault: Fault) throws(ReadError) {
-        // A busy database still works and may have a newer answer. But if the log's follower gets
-        // no answer either, the database hangs.
+        // A busy database still works and may have a newer answer. But if the reader that follows
+        // the log gets no answer either, the database hangs.
         let hangs = fault == .busy && cache.lag > CustomerReads.trustedMilliseconds
         guard fault.isOutage || hangs else { throw .fault(fault) }
         isOut.store(true, ordering: .relaxed)
@@ -192,9 +192,9 @@ package final class CustomerReads: Sendable {
         return after.sequence <= cache.applied(of: after.shard)
     }
 
-    /// Throws unless the database's last answer covers `after`. Without `position`, throws unless its next answers will
-    /// cover it. The database covers every position that any caller ever received. Any other position does not belong
-    /// to this log.
+    /// Throws unless the database's last answer, at `position`, covers `after`. Without `position`, throws unless the
+    /// database's next answers will cover it. The database covers every position that any caller ever received. Any
+    /// other position does not belong to this log.
     package func require(_ after: Position?, within position: Position?) throws(ReadError) {
         guard let after, !reaches(after, position) else { return }
         if let position, after.shard == position.shard {
@@ -260,7 +260,7 @@ package final class ReadyAnswer: Sendable {
     func holds(at now: Instant) -> Bool { validity.contains(now) }
 
     /// Returns whether the other answer about the stream covers more of the log or is based on newer rules. If both are
-    /// equal, the answer that was requested last counts.
+    /// equal, the answer that was requested last wins.
     func isOlder(than other: ReadyAnswer) -> Bool {
         if sequence != other.sequence { return sequence < other.sequence }
         return rules < other.rules
@@ -268,7 +268,7 @@ package final class ReadyAnswer: Sendable {
 
     /// The approximate size in bytes.
     var weight: Int {
-        // The size of the object itself, and of the headers of its arrays and long names.
+        // The size of the object itself, including the headers of its arrays and of long names.
         let own = 192 + body.bytes.count + body.parts.count * MemoryLayout<AnswerBody.Part>.stride
         let name = stream.customer.text.utf8.count
         return own + 64 + (name > 15 ? name + 32 : 0)
@@ -292,7 +292,7 @@ package struct AnswerBody: Sendable {
     /// Where the instant is inserted, followed by the position.
     package var instant = 0
     package var position = 0
-    /// Where the entitlements begin, including the comma that precedes their name.
+    /// Where the entitlements begin in the answer, including the comma that precedes their name.
     package var entitlements = 0
     package var parts: [Part] = []
 
@@ -310,7 +310,7 @@ package struct AnswerBody: Sendable {
     }
 }
 
-/// A ready answer that has been completed for one reader.
+/// A rendered answer whose gaps have been filled for one reader.
 package struct FilledAnswer: Sendable {
     package let ready: ReadyAnswer
     package let at: Instant

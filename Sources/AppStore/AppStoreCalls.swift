@@ -31,8 +31,8 @@ extension StoreCall {
         }
     }
 
-    /// The transaction that the call is about. If the call names no environment, the environment
-    /// whose store knows the transaction counts.
+    /// The transaction that the call concerns. If the call names no environment, Deed uses the
+    /// environment whose store knows the transaction.
     var transaction: TransactionID? {
         switch self {
         case .transaction(let id), .installation(let id), .standings(let id),

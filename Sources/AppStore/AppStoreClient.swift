@@ -31,7 +31,7 @@ package struct AppStoreClient: Sendable {
         _ call: StoreCall, about app: StoreApp, in wanted: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
         switch call {
-        case .probe: throw .unsupported("Send a test notification instead: it shows the same.")
+        case .probe: throw .unsupported("Send a test notification instead: it shows just as much.")
         case .reading:
             throw .unsupported("The store has no purchase tokens; ask for a transaction.")
         default: break

@@ -6,8 +6,8 @@ internal import Outbound
 internal import StoreAccess
 internal import Wording
 
-/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it only here, because
-/// Deed itself fetched it over an authenticated connection.
+/// Has Apple judge legacy receipts. Apple's reply is not signed. Deed trusts it only here, where
+/// Deed itself has fetched it over an authenticated connection.
 extension AppStoreClient {
     /// The status that Apple uses both for malformed receipts and for temporary faults.
     private static let malformedOrFault: Int64 = 21_002
@@ -26,7 +26,7 @@ extension AppStoreClient {
             let hosts = credentials.address.map(StoreHosts.init) ?? hosts
             return try judge(inquiry, secret, hosts)
         } catch {
-            // A faulty store or a wrong setting must not cost genuine evidence.
+            // Genuine evidence must not be refused because of a faulty store or a wrong setting.
             let reason = IntakeReason(error)
             if case .limited(let until) = error { return .tryAgain(reason, after: until) }
             return .tryAgain(reason)
@@ -74,7 +74,7 @@ extension AppStoreClient {
                 switch status.verdict {
                 case .refused: true
                 case .tryLater: isSaidAgain && status.number == AppStoreClient.malformedOrFault
-                // Apple confirms the receipt. If the reply cannot be read, the store may be faulty.
+                // Apple has confirmed the receipt, so an unreadable reply may mean that the store is faulty.
                 case .valid: isSaidAgain && error.cure == .settingTheApp
                 case .otherEnvironment: false
                 }

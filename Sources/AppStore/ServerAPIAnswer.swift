@@ -26,7 +26,8 @@ struct ServerAPIAnswer {
     private func error(_ response: OutboundResponse) -> StoreTrouble {
         let json = try? JSON.read(response.body)
         let code = json?["errorCode"]?.integer
-        // With a code from the API, the refusal is about the question. Without one, it is about the caller.
+        // A refusal that has one of the API's codes concerns the question. A refusal without a code concerns the
+        // caller.
         if response.status == 403, code == nil { return .unauthorized }
         // Only an answer with one of the API's own codes is a refusal by the API. Other answers may come from a proxy.
         guard (400..<500).contains(response.status), let code,
@@ -220,7 +221,7 @@ extension JSON {
 }
 
 extension String {
-    /// The text without characters that could harm a log line or a terminal.
+    /// The string without characters that could disrupt a log line or a terminal.
     fileprivate var printable: String {
         String(
             prefix(200).filter { character in

@@ -73,7 +73,7 @@ private func revision(_ token: String?) -> [(String, String)] {
     token.map { [("revision", $0)] } ?? []
 }
 
-/// Returns a text, encoded for use as one segment of a path or a query.
+/// Returns the string, encoded for use as one segment of a path or a query.
 private func segment(_ text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {

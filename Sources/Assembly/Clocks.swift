@@ -8,7 +8,7 @@ package import Telemetry
 
 extension Database {
     /// Returns the clock for a command that uses this database. A test clock does not move while the command runs. A
-    /// command that changes something may use a test clock only if it `isForTests`.
+    /// command that changes something may use a test clock only if `isForTests` is true.
     package func clock(onlyReads: Bool, isForTests: Bool) throws(StartError) -> Clock {
         guard let instant = try testClockInstant() else {
             if isForTests { throw .noTestClock }

@@ -79,7 +79,7 @@ package struct Database: Sendable {
     }
 
     /// Updates a private database's schema, because it has no administrator. An operator's database must already be up
-    /// to date. A service that is alone on the database also raises the log's format.
+    /// to date. A service that is the only user of the database also raises the log's format.
     package func prepareSchema(
         for program: String, raisesFormat: Bool = false, log: Log = .silent
     ) throws(StartError) {

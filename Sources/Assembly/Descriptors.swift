@@ -1,7 +1,7 @@
 import Glibc
 
-/// Raises this process's limit on file descriptors to the given number, or as far as the system allows, and returns the
-/// new limit. Shells and service managers often set the limit to 1,024, which is less than the number of connections to
+/// Raises this process's limit on file descriptors to the given number, or as far as the system allows. Returns the new
+/// limit. Shells and service managers often set the limit to 1,024, which is less than the number of connections to
 /// serve. Without a free descriptor, the process cannot even reach the database.
 func allowDescriptors(_ wanted: Int) -> Int {
     var limit = rlimit()

@@ -38,7 +38,8 @@ struct InstanceSigns: Sendable {
             }
     }
 
-    /// Returns the report. `obstacles` lists the same obstacles as `/readyz`, and is `nil` before the servers run.
+    /// Returns the report; `nil` before the servers run. `obstacles` lists the same obstacles as
+    /// `/readyz`.
     func says(_ obstacles: [String]) -> JSON? {
         guard let servers = servers.change(wake: .none, { $0 }) else { return nil }
         let unread = parts.live.ledger.unreadStreams

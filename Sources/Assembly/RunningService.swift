@@ -127,7 +127,7 @@ package struct RunningService: Sendable {
         runner.start()
     }
 
-    /// Why the service could not continue; `nil` if it could.
+    /// Why the service had to end; `nil` if it did not.
     package var end: StartError? {
         foreignClock.instant.map(StartError.testClockUnnamed)
     }
@@ -136,7 +136,8 @@ package struct RunningService: Sendable {
         log.info("stopping")
         isStopping.change { $0 = true }
         runner.stop()
-        // Waiting calls are answered now, because the drain would otherwise wait for them.
+        // Stops the feed first, which answers the waiting calls. The drain would otherwise wait for
+        // them.
         parts.feed.stop()
         parts.live.store.close()
         let deadline = monotonicMilliseconds() + RunningService.drainMilliseconds

@@ -7,15 +7,16 @@ package import Ledger
 
 extension LogMemory {
     /// Stores in files what was seen of each database's log, in a folder inside the data folder that services share.
-    /// Commands only read the files, which belong to the service user. Commands do not record what they see in the
-    /// database either.
+    /// Commands only read the files, which belong to the service user, and do not write notes to the database
+    /// either.
     package static func files(in dataFolder: String, areKept: Bool) -> LogMemory {
         let folder = "\(dataFolder)/seen"
         var memory = LogMemory(
             recall: { root, server throws(NotRecalled) in
                 do throws(NotRecalled) {
                     let file = SeenLogFile(folder: folder, root: root, of: server)
-                    // The log may have moved from another database to this one, perhaps through a backup.
+                    // The log may have moved from another database to this one, for example through
+                    // a backup.
                     if let seen = try file.read() { return seen }
                     return try file.latestElsewhere?.read()
                 } catch {
@@ -42,7 +43,7 @@ extension LogMemory {
     }
 }
 
-/// The file for what was seen of one log in one database.
+/// The file that stores what has been seen of one log in one database.
 private struct SeenLogFile {
     struct NotWritten: Error {
         let reason: String
@@ -61,7 +62,7 @@ private struct SeenLogFile {
     /// The file that records what was seen since the main file was last synced. A power failure may corrupt it.
     private var recent: String { "\(path).recent" }
 
-    /// Names the file. Databases without a known identity share a file.
+    /// Chooses the file's name. All databases without a known identity share one file.
     init(folder: String, root: Digest32, of server: ServerIdentity?) {
         let place = server.map {
             "-\(SHA256.digest(Array("\($0.system) \($0.database)".utf8)).hex.prefix(16))"
@@ -111,7 +112,7 @@ private struct SeenLogFile {
         var count = 0
         for (log, names) in logs where log != name(of: root) {
             let paths = names.map { "\(folder)/\($0)" }
-            // A file of unknown age counts as new.
+            // Keeps files of unknown age, as if they were new.
             if !paths.allSatisfy({ changedAt($0).map { $0 < end } ?? false }) { continue }
             for path in paths { unlink(path) }
             count += 1
@@ -152,7 +153,7 @@ private struct SeenLogFile {
 
     /// Merges what this process has seen with what others have stored. If the process is killed during the merge, the
     /// files stay unchanged. After a power failure, all synced data remains. Overwrites other processes' records only
-    /// if they are unreadable and were given up.
+    /// if they are unreadable and an operator has given them up.
     func merge(_ seen: SeenLog, with care: LogMemory.Care) throws(NotWritten) {
         do {
             try FileManager.default.createDirectory(
@@ -172,7 +173,8 @@ private struct SeenLogFile {
             if care != .overwriting { throw NotWritten(error) }
         }
         try write(merged, to: care == .quick ? recent : path, isSynced: care != .quick)
-        // The main file now contains everything. This file would otherwise outlive a main file that someone removes.
+        // The main file now contains everything. The recent file would otherwise outlive a main
+        // file that someone removes.
         if care != .quick { unlink(recent) }
     }
 

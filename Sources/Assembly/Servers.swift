@@ -53,7 +53,7 @@ struct Servers: Sendable {
 
     var certificateEnds: Int64? { server.certificateEnds }
 
-    /// Drains the servers. The operators' server answers until the end.
+    /// Drains the servers. The operators' server keeps answering until the end.
     func drain(milliseconds: Int64) -> Bool {
         console?.drain(milliseconds: 1000)
         let isDrained = server.drain(milliseconds: milliseconds)

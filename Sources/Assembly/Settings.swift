@@ -47,7 +47,8 @@ package struct ServiceSettings: Sendable {
     /// The minimum age for deletion. Stores may repeat a message for up to 180 days.
     package static let shortestAge = CalendarDuration.days(200)
 
-    /// Sets the age from a text. Returns false unless the text is `off` or a duration that is long enough.
+    /// Parses and sets the age. Returns false unless the text is `off` or a duration that is long
+    /// enough.
     package mutating func forget(after text: String) -> Bool {
         if text == "off" {
             forgetAfter = nil
@@ -61,7 +62,7 @@ package struct ServiceSettings: Sendable {
         return true
     }
 
-    /// Sets the daily time from a text such as `03:00`. Returns false for any other text.
+    /// Parses and sets the daily time, such as `03:00`. Returns false if the text has another form.
     package mutating func reconcile(at text: String) -> Bool {
         reconcileAt = TimeOfDay(text)
         reconcileAtText = text
@@ -79,7 +80,8 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    /// Limits connections to the available descriptors. Some are reserved for the rest of the service.
+    /// Limits connections to the available descriptors. Some descriptors are reserved for the rest
+    /// of the service.
     package mutating func fitDescriptors(log: Log) {
         let others = ServiceSettings.otherDescriptors
         let wanted =

@@ -9,8 +9,8 @@ package enum StartError: Error, Hashable, Sendable {
     case fault(String)
 
     /// Creates the error for a URL that cannot refer to a PostgreSQL database; `nil` for any other URL. libpq would
-    /// take such a text as a database's name, and would only report that the database does not exist. The message omits
-    /// the text, because it may contain a password.
+    /// take such a string as a database's name, and would only report that the database does not exist. The message
+    /// omits the URL, because it may contain a password.
     init?(foreignURL url: String) {
         let form = "Give --database-url as in postgresql://LOGIN@HOST/DATABASE."
         if let end = url.firstRange(of: "://")?.lowerBound {
@@ -41,7 +41,8 @@ extension LedgerError {
         }
     }
 
-    /// The message with the server's own message, which the person at the terminal may see.
+    /// The error's message, followed by the server's own message, which the person at the terminal
+    /// may see.
     package var detailed: String {
         guard case .postgres(let error) = self, !error.serverMessage.isEmpty else {
             return description
@@ -58,7 +59,7 @@ extension LedgerError {
     }
 }
 
-/// Queries the ledger at the start of a service or command. Any error ends the start.
+/// Queries the ledger at the start of a service or command. Any error ends the start-up.
 func asking<Answer>(_ body: () throws(LedgerError) -> Answer) throws(StartError) -> Answer {
     do throws(LedgerError) {
         return try body()

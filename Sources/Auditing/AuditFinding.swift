@@ -48,7 +48,7 @@ package struct AuditFinding: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The first findings, with the total number of findings.
+/// The first findings of an audit, and the total number of findings.
 package struct AuditFindings: Sendable {
     package static let listLimit = 100
 

@@ -8,7 +8,7 @@ private struct BareAnswer {
     /// The names and values of the headers that MHD does not write itself.
     let headers: [(name: UnsafePointer<CChar>, value: UnsafePointer<CChar>)]
 
-    /// Takes the headers from the head of an answer, in curl's format.
+    /// Reads the headers from the head of an answer, in curl's format.
     init(head: [UInt8], body bytes: [UInt8]) {
         body = .allocate(byteCount: bytes.count, alignment: 1)
         body.copyBytes(from: bytes)

@@ -5,10 +5,10 @@ import Postgres
 import Telemetry
 
 /// Writes the log for many customers with one grant each, and the projected rows, as input for COPY. The output
-/// goes to three files, which may be pipes. Then prints the statement that moves the heads.
+/// goes to three files, which may be pipes. Then prints the statement that updates the heads.
 ///
 /// Customers are named `reader-0`, `reader-1` and so on. The first `--due` grants end at `--ends`, and the next
-/// `--later` grants end a second later. Of the remaining grants, every second one lasts two years, and the
+/// `--later` grants end a second later. Of the remaining grants, every other one lasts two years, and the
 /// others never end. If `--tickets` is not 0, each grant belongs to one of that many support cases. `--people`
 /// grants, evenly spread, are made with the keys of ten people. Everything is recorded within a second.
 func loadCustomers(_ options: BenchOptions) -> Int32 {

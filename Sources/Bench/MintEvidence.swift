@@ -51,7 +51,7 @@ private func notification(_ number: Int, _ chain: MintedChain) -> String {
 
 extension MintedChain {
     /// The end of a header with this chain, in base64. It can follow any number of complete
-    /// three-byte groups. Each new beginning makes a header that Deed has not seen before.
+    /// three-byte groups. Each different beginning gives a header that Deed has not seen before.
     fileprivate var headerEnd: String {
         Array(SignedJSONPlan(.object(JSONObject()), chain: self).header.bytes.dropFirst())
             .base64URL

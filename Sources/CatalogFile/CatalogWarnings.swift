@@ -18,7 +18,8 @@ extension Catalog {
         if declared.isEmpty { return [] }
         let known = Set(declared)
         let unknown = names.filter { !known.contains($0) }
-        // Many unknown names are unlikely to be typing errors, and comparing all of them would take long.
+        // A large number of unknown names are unlikely to be typing errors, and comparing all of them would take a long
+        // time.
         let isFew = unknown.count <= 20
         return unknown.map { name in
             let nearest = isFew ? nearest(to: name, among: declared) : nil

@@ -6,7 +6,8 @@ package struct CommandSpec: Sendable {
     /// The arguments that are not flags, in order.
     let positionals: [Positional]
     let options: [Option]
-    /// Whether the command only reads the database. Such a command uses a test clock automatically.
+    /// Whether the command only reads the database. Such a command uses a test clock without being
+    /// told to.
     package let onlyReads: Bool
     let example: String
     let run: @Sendable (Invocation) throws(CommandEnd) -> Void
@@ -49,8 +50,8 @@ package struct Option: Sendable {
     let valueName: String?
     let help: String
     var isRequired = false
-    /// Whether an environment variable can supply a missing value. The variable's name consists of
-    /// the program's name and the flag's.
+    /// Whether an environment variable can supply a missing value. The variable is named after the
+    /// program and the flag.
     var isSetting = false
     var fallback: String?
     /// The setting's former name. Its use is an error, and the message gives the current name.
@@ -67,7 +68,7 @@ package struct Option: Sendable {
         Option(name: name, valueName: nil, help: help)
     }
 
-    /// Returns a flag whose environment variable also sets it, with 1 or true.
+    /// Returns a flag that can also be set by its environment variable, with 1 or true.
     package static func switchSetting(_ name: String, _ help: String) -> Option {
         Option(name: name, valueName: nil, help: help, isSetting: true)
     }

@@ -140,7 +140,8 @@ extension Invocation {
 
     package func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// Returns whether the flag is on the command line itself. A variable may be left over from an earlier session.
+    /// Returns whether the flag is on the command line itself. A value from a variable may be left
+    /// over from an earlier session.
     package func isWritten(_ flag: String) -> Bool { writtenFlags.contains(flag) }
 
     package subscript(name: String) -> String? { values[name] }

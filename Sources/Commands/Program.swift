@@ -22,7 +22,8 @@ package struct Program: Sendable {
 
     /// Runs the command given by the arguments. Calls `whenRead` after parsing.
     package func run(_ words: [String], whenRead: () -> Void = {}) -> Int32 {
-        // The reader may stop early, as `head` does in `deed status | head -1`.
+        // The program that reads the output may stop early, as `head` does in `deed status | head
+        // -1`.
         signal(SIGPIPE, SIG_IGN)
         let arguments = words.first == "help" ? words.dropFirst() + ["--help"] : words
         var isJSON = arguments.contains("--json")
@@ -73,7 +74,8 @@ package struct Program: Sendable {
         }
     }
 
-    /// Returns the command that the first words name, or `nil` if the question has already been answered.
+    /// Returns the command that the first words name; `nil` if the arguments ask about the program
+    /// and have been answered.
     private func find(_ arguments: [String]) throws(CommandEnd) -> CommandSpec? {
         if let answer = try answer(arguments) {
             printText(answer)

@@ -32,7 +32,8 @@ package enum StopSignal {
             }
             sigaddset(&wanted, number)
         }
-        // The parent process may have blocked these signals, and child processes inherit that.
+        // The parent process may have blocked these signals, and a process inherits what its parent
+        // has blocked.
         pthread_sigmask(Int32(SIG_UNBLOCK), &wanted, nil)
     }
 
@@ -47,7 +48,7 @@ package enum StopSignal {
         return poll(&ends, 1, Int32(milliseconds)) > 0
     }
 
-    /// Ends the wait as a signal does.
+    /// Ends the wait, as a signal would.
     package static func raise() {
         var byte: UInt8 = 1
         _ = write(pipeEnds.write, &byte, 1)

@@ -147,7 +147,7 @@ package struct Console: Sendable {
                     try CatalogEditPage(room, visit).form()
                 }
             },
-            // The dry run reads every customer.
+            // This route is heavy, because a dry run reads every customer.
             room("POST", "/catalog/edit", bodyLimit: CatalogEditPage.bodyLimit) {
                 [keeper] room, visit throws(Turned) in
                 try keeper.heavyPages.make { () throws(Turned) in
@@ -174,8 +174,8 @@ package struct Console: Sendable {
         ]
     }
 
-    /// Returns a route to a page for visitors who have a role in the project. The address's first argument is the
-    /// project.
+    /// Returns a route to a page for visitors who have a role in the project. The first argument in the address
+    /// is the project.
     private func room(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
@@ -234,7 +234,8 @@ package struct Console: Sendable {
         }
     }
 
-    /// Returns the same response for a visitor who is in a project.
+    /// Returns the response to a visitor who was turned away inside a project. Throws what only the
+    /// caller can answer.
     private static func page(
         of turned: Turned, for visitor: Visitor, _ room: ProjectRoom
     ) throws(Turned) -> Response {

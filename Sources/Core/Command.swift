@@ -49,7 +49,8 @@ package struct Command: Sendable {
         }
     }
 
-    /// Returns a command that concerns a single customer. The project's catalog must know the name.
+    /// Returns a command that concerns a single customer. If a name is given, it must appear in the
+    /// project's catalog or in the customer's past.
     package static func customer(
         _ stream: Stream, actor: Actor, cause: Cause, naming name: CatalogName? = nil,
         concernsMerged: Bool = false,

@@ -42,7 +42,7 @@ package struct Impediment: Trouble, Error, Hashable, Sendable {
     package var allowsReads: Bool {
         switch kind {
         case .full, .readOnly, .noStandby: true
-        // A newer format may come with different rules.
+        // For `outdated`: a newer format may come with different rules.
         case .behind, .clockApart, .outdated: false
         }
     }

@@ -1,5 +1,5 @@
-/// One of the two alphabets of base64. Decoding is strict: it accepts a text only if encoding the
-/// result gives the same text.
+/// One of the two alphabets of base64. Decoding is strict: it accepts a string only if encoding the
+/// result gives the same string.
 package struct Base64: Sendable {
     /// The alphabet that contains `+` and `/`, with padding.
     package static let standard = Base64(last: "+/", isPadded: true)
@@ -26,8 +26,8 @@ package struct Base64: Sendable {
 
     package func decode(_ text: [UInt8]) -> [UInt8]? { decode(text.span) }
 
-    /// Returns the decoded bytes, or `nil` if the text contains other characters, is cut short, has
-    /// the wrong padding, or has unused bits set.
+    /// Returns the decoded bytes, or `nil` if the string contains other characters, is cut short,
+    /// has the wrong padding, or has unused bits set.
     package func decode(_ text: Span<UInt8>) -> [UInt8]? {
         text.withUnsafeBufferPointer { text in values.withUnsafeBufferPointer { decode(text, $0) } }
     }

@@ -88,7 +88,8 @@ package final class Certificate: @unchecked Sendable {
         return length < 0 ? nil : Int(length)
     }
 
-    /// Returns whether the certificate's key usage allows `usage`. Without a key usage, everything is allowed.
+    /// Returns whether the certificate's key usage allows `usage`. A certificate that states no key usage allows
+    /// everything.
     func allows(_ usage: KeyUsage) -> Bool {
         X509_get_key_usage(handle) & usage.bit != 0
     }

@@ -94,7 +94,7 @@ package struct SHA256: ~Copyable {
     package static func digest(_ bytes: [UInt8]) -> Digest32 { digest(bytes.span) }
 }
 
-/// A prefix that many texts share. It is hashed only once.
+/// A prefix that many messages share. It is hashed only once.
 ///
 /// `@unchecked Sendable`: the state is set in `init`, and only copied afterwards.
 package final class DigestPrefix: @unchecked Sendable {

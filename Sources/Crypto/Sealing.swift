@@ -5,8 +5,8 @@ extension SecretKey {
     private static let nonceCount = 12
     private static let tagCount = 16
 
-    /// Encrypts a text and binds it to a place. Only a call for the same place can decrypt it. Nonces
-    /// are random. Even so, one key is enough for many more texts than an installation will ever store.
+    /// Encrypts data and binds it to a place. Only a call for the same place can decrypt it. Nonces are random, but one
+    /// key can still encrypt far more data than an installation will ever store.
     package func seal(_ text: [UInt8], for place: [UInt8]) -> [UInt8] {
         let nonce = randomBytes(SecretKey.nonceCount)
         guard let context = EVP_CIPHER_CTX_new() else {

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A private key on the curve P-256, as App Store Connect issues them.
+/// A private key on the curve P-256 in the form that App Store Connect issues.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class SigningKey: @unchecked Sendable {
@@ -39,7 +39,7 @@ package final class SigningKey: @unchecked Sendable {
     }
 }
 
-/// An RSA private key, as Google Cloud issues them for service accounts.
+/// An RSA private key in the form that Google Cloud issues for service accounts.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`, and each signature uses a separate context.
 package final class RSASigningKey: @unchecked Sendable {

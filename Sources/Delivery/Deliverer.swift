@@ -9,12 +9,14 @@ import Wording
 /// The sender of one webhook's messages. It runs on one thread while this instance holds the webhook's lease.
 package final class Deliverer {
     private static let pageLimit = 250
-    /// The number of waiting customers read at a time, and of events for each customer whose last attempt succeeded.
+    /// The number of waiting customers that are read at a time, and the number of events read for
+    /// each customer whose last attempt succeeded.
     private static let laterCustomers = 64
     private static let laterEvents = 16
     /// The milliseconds between two removals of old attempts if there is nothing else to write.
     private static let upkeepPause: Int64 = 3_600_000
-    /// The milliseconds between two writes of progress, with and without attempts to record.
+    /// The milliseconds between two writes of progress, if there are attempts to record, and if
+    /// there are none.
     private static let writePause: (busy: Int64, idle: Int64) = (200, 1000)
     private static let pollPause: Int64 = 3000
     /// The milliseconds between two reads of the log, so that many commits are read together. While
@@ -43,7 +45,7 @@ package final class Deliverer {
     var attempts: [WebhookAttempt] = []
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
-    // Starts as true, so that the stored progress is written and measured once.
+    // Starts as true, so that the stored progress is written and measured at least once.
     private var isDirty = true
     private let lookup = Lookup()
     private var isLookedUp = false
@@ -52,7 +54,7 @@ package final class Deliverer {
     private var nextLook: Int64 = 0
     private var nextSecrets: Int64 = 0
     private var nextUpkeep = monotonicMilliseconds() + Deliverer.upkeepPause
-    /// The earliest time for the next request, and for the next replayed one.
+    /// The earliest time at which the next request may be sent, and the next replayed one.
     private var slot = 0.0
     private var replaySlot = 0.0
 
@@ -63,7 +65,8 @@ package final class Deliverer {
     ) throws(Fault) {
         guard let webhook = current() else { return nil }
         var standing: WebhookStanding?
-        // A webhook's event is recorded shortly before its secrets and its place are stored.
+        // Waits, because a webhook's event is recorded shortly before its secrets and its place are
+        // stored.
         for _ in 0..<30 where standing == nil {
             standing = try ports.store.webhookStandings(of: name.project, name.id)[name.id]
             if standing == nil { Threading.pause(milliseconds: 100) }
@@ -220,7 +223,7 @@ package final class Deliverer {
         let now = ports.machineClock()
         guard mayLoadLater else { return }
         let due = outbox.due(at: now, limit: Deliverer.laterCustomers)
-        // As long as a customer's message keeps failing, one event is enough.
+        // While a customer's message keeps failing, reading one event is enough.
         for (rows, limit) in [
             (due.filter { $0.attempts > 0 }, 1),
             (due.filter { $0.attempts == 0 }, Deliverer.laterEvents),
@@ -274,7 +277,7 @@ package final class Deliverer {
         guard let next = outbox.next(ofReplays: ofReplays) else { return false }
         if let rate = webhook.rate {
             let pause = 1000 / Double(rate)
-            // Up to 100 ms of unused slots may be used later.
+            // Slots that went unused may be used up to 100 ms later.
             slot = max(slot, now - 100) + pause
             if ofReplays { replaySlot = max(replaySlot, now - 100) + 2 * pause }
         }

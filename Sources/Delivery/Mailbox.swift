@@ -65,7 +65,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Returns the letters that have arrived, at the latest when the time is up. After the first
+    /// Waits for letters until the time is up, and returns those that have arrived. After the first
     /// letter, waits a moment for more.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1

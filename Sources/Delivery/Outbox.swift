@@ -34,7 +34,8 @@ struct OpenPage: Sendable {
 
 /// The messages of a webhook that may be sent now, the customers who wait, and the progress in the feed.
 ///
-/// For a waiting customer, the outbox keeps a place in the log but no messages. The messages are read again later.
+/// For a waiting customer, the outbox keeps a place in the log but no messages. Those messages are read again
+/// later.
 struct Outbox: Sendable {
     struct Waiting: Sendable {
         var row: WaitingCustomer
@@ -69,7 +70,8 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Whether another page may be read. While many customers wait, the place in the feed does not advance.
+    /// Whether another page may be read. While too many customers are waiting, the place in the
+    /// feed does not advance.
     var hasRoom: Bool {
         waiting.count < Outbox.waitingLimit
             && count(ofReplays: false) < Outbox.messageLimit
@@ -93,7 +95,8 @@ struct Outbox: Sendable {
             }
             var entries = (messages ?? []).map { Entry(message: $0, origin: .page(number)) }
             if messages == nil {
-                // The event must wait, because earlier messages may still arrive.
+                // The event's changes cannot be determined now. A replay leaves it out; a new event
+                // waits, because the customer's earlier messages may still arrive.
                 if replay != nil { continue }
                 entries.append(
                     Entry(
@@ -130,7 +133,7 @@ struct Outbox: Sendable {
                 entries.append(Entry(message: message, origin: .later))
             }
         }
-        // More events may follow until a read returns none.
+        // There may be more events until a read finds none.
         waiting[customer]?.isMore = !items.isEmpty
         if entries.isEmpty {
             if let last { advance(customer, behind: last, part: .max) }
@@ -149,7 +152,8 @@ struct Outbox: Sendable {
         counts[isReplay, default: 0] += entries.count
     }
 
-    /// Returns the next message to send. Once this message is done, the customer's next one becomes available.
+    /// Returns the next message to send. The customer's next message becomes available once this
+    /// one is done.
     mutating func next(ofReplays: Bool) -> (line: Line, entry: Entry)? {
         while let line = ready[ofReplays]?.popFirst(), let entry = lines[line]?.first {
             if !entry.isUnreadable { return (line, entry) }
@@ -306,7 +310,8 @@ struct Outbox: Sendable {
         }
     }
 
-    /// Removes customers who wait for events that the log has lost. The pages will contain the events in their places.
+    /// Removes customers who wait for events that the log has lost. The next pages will contain the
+    /// events that took their places.
     mutating func forgetWaiting(beyond place: [Int64]) {
         for (customer, known) in waiting
         where known.row.position.sequence > place[Int(known.row.position.shard.number)] {

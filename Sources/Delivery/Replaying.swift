@@ -4,7 +4,7 @@ import Threading
 
 struct ReplayRun {
     /// The maximum number of attempts to send a replayed message. A few are enough, because the
-    /// message arrived earlier or is also queued as a new message.
+    /// message has already arrived once or is also queued as a new message.
     static let tries: Int64 = 3
     static let retryPause: Int64 = 5000
     static let messageLimit = 200

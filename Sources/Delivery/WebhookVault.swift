@@ -83,7 +83,8 @@ package struct WebhookVault: Sendable {
                 key.until = min(key.until ?? end, end)
                 return key
             }
-            // Each key signs until the end of the period promised to the receivers, regardless of the number of keys.
+            // Keeps the earlier keys. Each signs until the end of the period promised to the
+            // receivers, however many keys there are.
             secrets.keys = [.fresh(number)] + secrets.keys
             return secrets
         }
@@ -123,7 +124,7 @@ package struct WebhookVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// Returns the webhooks whose stored secrets cannot be opened.
+    /// Returns the webhooks whose stored secrets cannot be opened with the installation's keys.
     package func locked() throws(Fault) -> [WebhookName] {
         let kept = try table.webhookSecrets(of: nil, nil)
         if kept.isEmpty { return [] }
@@ -144,7 +145,8 @@ package struct WebhookVault: Sendable {
         let keys = try sealingKeys()
         for _ in 0..<WebhookVault.attempts {
             let old = try obtain(table.webhookSecrets(of: name.project, name.id)).first
-            // A later command takes precedence. For a rotation, the numbers of the keys decide.
+            // If another command came later, its settings stay. For a rotation, the keys' numbers
+            // decide instead.
             if let old, old.version > version, !replaces { return }
             var known: WebhookSecrets?
             do throws(KeyTrouble) {

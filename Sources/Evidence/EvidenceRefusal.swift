@@ -38,7 +38,7 @@ package struct EvidenceRefusal: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-// Refusals because of the evidence's form.
+// Refusals based on the evidence's form.
 extension EvidenceRefusal {
     package static let unrecognized = Self(
         "unrecognized", .format, "The bytes do not look like any evidence from the store."
@@ -103,7 +103,7 @@ extension EvidenceRefusal {
         "The evidence names more than one signer; the store's has exactly one.")
 }
 
-// Refusals because of the signature.
+// Refusals based on the signature.
 extension EvidenceRefusal {
     package static let signerCertificateMissing = Self(
         "signer_certificate_missing", .chain, "The signer's certificate is not attached.")
@@ -137,7 +137,7 @@ extension EvidenceRefusal {
     )
 }
 
-// Refusals because of the content.
+// Refusals based on the content.
 extension EvidenceRefusal {
     package static func invalidMember(_ name: String) -> Self {
         Self(
@@ -210,7 +210,7 @@ extension EvidenceRefusal {
         "The app's licence has ended, so this receipt no longer counts.")
 }
 
-// Refusals because of the store's reply.
+// Refusals based on the store's reply.
 extension EvidenceRefusal {
     package static func replyRefused(status: Int64) -> Self {
         Self("reply_refused", .status, "The store refused the receipt with status \(status).")

@@ -102,7 +102,7 @@ enum Voucher {
     case chain(VerifiedChain)
     /// The store itself, which our own client queried over TLS.
     case fetched(FetchedAnswer)
-    /// An earlier proof of exactly these bytes in one of the two ways above.
+    /// An earlier proof of exactly these bytes, by a signature chain or by the store itself.
     case belief
 
     fileprivate var names: [String] {

@@ -5,7 +5,7 @@ internal import Crypto
 package struct Terms: Sendable {
     package var apps: [TrustedApp]
     package var now: Instant
-    /// How the evidence arrived. This decides between statements of the same age.
+    /// How the evidence arrived, which decides between statements of the same age.
     package var rank: Rank
     /// For renewal info, which names no app, the app of the trusted evidence that came with it.
     package var companion: AppID?

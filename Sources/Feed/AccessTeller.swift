@@ -18,8 +18,8 @@ final class AccessTeller {
         id = project
     }
 
-    /// Returns the changes caused by each wanted event of the round. The round ends before the first customer whose
-    /// events would exceed the row limit. The very first customer is always included.
+    /// Returns the changes caused by each requested event of the round. The round ends before the first customer
+    /// whose events would exceed the row limit. The very first customer is always included.
     func tell(
         _ round: inout Round, in course: inout PageCourse
     ) throws(Fault) -> [Position: AccessTold] {
@@ -56,7 +56,8 @@ final class AccessTeller {
         return AccessTold(changes: changes, isUnknown: false)
     }
 
-    /// Returns where the fold of each customer with wanted events starts. May shorten the round.
+    /// For each customer with requested events, returns where the fold starts. May shorten the
+    /// round.
     private func plan(_ round: inout Round, in course: inout PageCourse) -> [PartlyTold] {
         let wanted = Set(round.steps.prefix(round.limit).filter { course.wants($0) }.map(\.stream))
         var planned: Set<Stream> = []
@@ -112,7 +113,7 @@ final class AccessTeller {
             return try log.catalog(edition, of: id, for: customer)
         }
         oldEditions = try log.editions(of: id, from: wanted)
-        // Without a catalog, no products were on sale.
+        // The project had no catalog at the time, so no products were on sale.
         guard let edition = oldEditions[wanted] else { return Catalog() }
         return try log.catalog(edition, of: id, for: customer)
     }
@@ -120,7 +121,7 @@ final class AccessTeller {
 
 /// Recently read customers, in the state last reported to readers, up to a maximum number of bytes.
 final class ToldMemory: Sendable {
-    /// The entries used since the last rotation, and the older ones.
+    /// The entries that were used since the last rotation, and the older ones.
     private struct State {
         var young: [Stream: ToldAccess] = [:]
         var old: [Stream: ToldAccess] = [:]

@@ -53,7 +53,7 @@ package final class Feed: Sendable {
         try reader.page(question)
     }
 
-    /// Returns a page. If the log has ended and the page would be empty, lets the call wait.
+    /// Returns a page. If the page would be empty because the log has ended, lets the call wait.
     package func ask(
         _ question: FeedQuestion, waiting milliseconds: Int64
     ) throws(FeedError) -> Outcome {
@@ -81,7 +81,7 @@ package final class Feed: Sendable {
         if !isHeld { give(.success(page)) }
     }
 
-    /// Answers all waiting calls and accepts no new ones.
+    /// Answers all waiting calls, and lets no more calls wait.
     package func stop() {
         let held = state.change { $0.close() }
         for (page, give) in held { give(.success(page)) }

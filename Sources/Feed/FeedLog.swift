@@ -8,9 +8,10 @@ package protocol FeedLog: LogPlaces {
     func look(_ interest: Interest, after place: [Position]) throws(Fault) -> FeedLook
     /// Folds the next events of each customer up to a version. An unreadable customer gets a fault.
     func recall(_ told: [PartlyTold]) throws(Fault) -> [Result<ToldAccess, Fault>]
-    /// Returns the first wanted events of each customer, with their content.
+    /// Returns the first requested events of each customer, with their content.
     func later(_ wanted: [LaterEvents], limit: Int) throws(Fault) -> [[LoggedEvent]]
-    /// Returns the wanted edition and some later ones, out of all editions that the project has ever had.
+    /// Returns the requested edition and some later ones, out of all editions that the project has
+    /// ever had.
     func editions(of project: ProjectID, from wanted: WantedCatalog) throws(Fault)
         -> [CatalogEdition]
     /// Returns the edition's catalog, or at least the part that concerns the customer.

@@ -1,6 +1,6 @@
 package import Core
 
-/// A reader's request for events in a project's feed.
+/// A request that a reader makes for events in a project's feed.
 package struct FeedQuestion: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         case beginning
@@ -72,7 +72,7 @@ package struct FeedPage: Sendable {
     /// The end of each shard, by shard number.
     let heads: [Int64]
 
-    /// The number of events in the log after this page, including other projects' events.
+    /// The number of events that are in the log after this page, including those of other projects.
     package var lag: Int64 {
         zip(heads, next.place).reduce(0) { $0 + max(0, $1.0 - $1.1) }
     }
@@ -80,7 +80,7 @@ package struct FeedPage: Sendable {
     /// Whether the log continues after this page.
     package var isMore: Bool { lag > 0 }
 
-    /// Returns the part of the page for a reader who is already further ahead in some shards.
+    /// Returns the rest of the page for a reader who is already further ahead in some shards.
     func after(_ cursor: FeedCursor) -> FeedPage {
         var page = self
         let place = cursor.place
@@ -98,7 +98,7 @@ package struct FeedPage: Sendable {
 package enum FeedError: Error, Sendable {
     case fault(Fault)
     /// A loss has been accepted since the cursor was issued. A reader who continues with `restart`
-    /// misses no event that still exists.
+    /// misses none of the events that still exist.
     case cursorLost(restart: FeedCursor)
     /// The cursor was issued for a project with the same name in another database.
     case cursorOfAnotherDatabase

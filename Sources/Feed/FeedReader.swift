@@ -11,7 +11,7 @@ package final class FeedReader: Sendable {
     let log: any FeedLog
     private let now: @Sendable () -> Instant
     private let memory: ToldMemory
-    /// Customers in their state before events that readers may request again.
+    /// The states of customers just before events that readers may request again.
     let waiters: ToldMemory
     private let losses = Mutex<[ProjectID: AcceptedLosses]>([:])
 
@@ -45,7 +45,7 @@ package final class FeedReader: Sendable {
             items: course.sortedItems.naming(actorsOf: project), next: next, heads: course.heads)
     }
 
-    /// Returns the cursor for the place at which the question starts.
+    /// Returns a cursor for the place in the log at which the question starts.
     package func cursor(of question: FeedQuestion) throws(FeedError) -> FeedCursor {
         try rethrowing(as: FeedError.fault) { () throws(Fault) in
             let course = try begin(question)
@@ -79,7 +79,7 @@ package final class FeedReader: Sendable {
             return course
         }
         let project = try rethrowing(as: FeedError.fault, log.project(question.project))
-        // The remembered customers may include events that have been lost.
+        // The remembered states of customers may include events that have been lost.
         if isNews(AcceptedLosses(project.acceptances), of: question.project) {
             forget()
             return try self.course(of: question)

@@ -2,8 +2,8 @@ package import Core
 import Following
 
 extension FeedReader {
-    /// Returns the next events of the given customers, in order for each customer. Each customer's state before these
-    /// events is remembered, so that a repeated request is cheap.
+    /// Returns the next events of the given customers, in order for each customer. Remembers each customer's state
+    /// before these events, so that a repeated request is cheap.
     package func later(
         _ wanted: [LaterEvents], of project: ProjectID, limit: Int
     ) throws(Fault) -> [[FeedItem]] {
@@ -29,7 +29,8 @@ extension FeedReader {
         place[shard] = sequence - 1
         var question = FeedQuestion(project, environment)
         question.start = .place(place)
-        // A page is divided among the shards, and other shards may have new events in the meantime.
+        // Asks for as many events as there are shards, because a page is divided among them, and
+        // other shards may have new events in the meantime.
         question.limit = Shard.count
         return try page(question).items.first { $0.id == parts.prefix(3).joined(separator: "-") }
     }
@@ -41,7 +42,7 @@ extension FeedReader {
 }
 
 extension AccessTeller {
-    /// Returns the events and the changes that they caused, in order for each customer.
+    /// Returns the events with the changes that they caused, in order for each customer.
     func tell(
         _ found: [[LoggedEvent]], after wanted: [LaterEvents]
     ) throws(Fault) -> [[FeedItem]] {

@@ -1,13 +1,14 @@
 import Core
 import Following
 
-/// Builds one page in rounds. Each round takes a share of events from every shard with new ones.
+/// Builds one page in rounds. Each round takes a share of the events from every shard that has new
+/// ones.
 struct PageCourse {
     /// The maximum number of log rows that one call reads, even if the filter drops most of them.
     static let rowLimit = 20_000
     /// The maximum number of payload bytes in a page.
     static let byteLimit = 4 << 20
-    /// The maximum number of rows in a round if only a few of them are wanted.
+    /// The maximum number of rows in a round if only a few of them are requested.
     private static let roundLimit = 2000
 
     let question: FeedQuestion
@@ -89,7 +90,7 @@ struct PageCourse {
 
     func wants(_ event: LoggedEvent) -> Bool { question.mayInclude(event.stream, event.type) }
 
-    /// The number of rows that may still be read.
+    /// How many more log rows may be read for this page.
     var rowsLeft: Int { PageCourse.rowLimit - rows }
 
     /// Counts the rows that were read to determine how events changed access.
@@ -151,7 +152,7 @@ struct Round {
     let look: FeedLook
     /// How many of the steps may be added to the page.
     var limit: Int
-    /// Whether another round would be too costly.
+    /// Whether this must be the last round, because another one would be too costly.
     var isLast = false
 }
 

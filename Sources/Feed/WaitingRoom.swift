@@ -36,7 +36,8 @@ struct WaitingRoom {
     private var listeners: [Subject: Set<Int>] = [:]
     private var ready: [Int] = []
     private var last = 0
-    /// How many times a call has been put on hold.
+    /// How many times a call has been put on hold. A thread that waits sees from this whether to
+    /// look again.
     private(set) var changes = 0
     private(set) var isClosed = false
 
@@ -139,7 +140,7 @@ struct WaitingRoom {
         ready.removeAll { calls[$0] == nil || numbers.contains($0) }
         var question = first
         for (place, number) in numbers.enumerated() {
-            // The next read may miss events that arrive after this point.
+            // From here on, events may arrive that the next read misses.
             calls[number]?.isRung = false
             calls[number]?.stage = .reading
             listeners[question.subject, default: []].insert(number)

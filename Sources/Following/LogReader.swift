@@ -8,7 +8,7 @@ package protocol LogReader: AnyObject, Sendable {
     var interest: Interest { get }
     /// The position up to which the reader has processed each shard, by shard number.
     var place: [Int64] { get }
-    /// A logical clock that advances with each restart or more often.
+    /// A logical clock that advances at least with each restart.
     var moment: Int { get }
     /// Reports a commit by this instance, in any project, before the senders get their replies. The
     /// commit began at `moment` and may have overtaken earlier events.
@@ -22,7 +22,7 @@ package protocol LogReader: AnyObject, Sendable {
 
 /// The part of the log in which a reader is interested.
 package struct Interest: Hashable, Sendable {
-    /// The project of the wanted events; `nil` for events in all streams.
+    /// The project of the requested events; `nil` for events in all streams.
     package let project: ProjectID?
     /// Whether events are read with their content.
     package let isWhole: Bool
@@ -52,7 +52,7 @@ package struct Commit: Sendable {
     package var unchanged: [(stream: Stream, sequence: Int64)] = []
     /// The versions of the rules on which the decisions were based.
     package var rules: [(project: ProjectID, version: Int64)] = []
-    /// Returns the state of a changed customer after the commit.
+    /// Returns the state of a customer whom this commit changed, as it is after the commit.
     package let customer: @Sendable (Stream) -> CustomerSnapshot?
 
     package init(

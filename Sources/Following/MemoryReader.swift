@@ -41,14 +41,14 @@ package final class MemoryReader: LogReader {
     }
 
     private func take(_ stretches: [Stretch], since moment: Int) {
-        // Holding the lock keeps the events of each shard in order.
+        // The lock is held, so that the events of each shard stay in order.
         state.withLock { state in
             guard state.moment == moment else { return }
             var new: [LoggedEvent] = []
             for stretch in stretches {
                 let shard = Int(stretch.shard.number)
                 let known = state.place[shard]
-                // The next look at the log delivers the events in between.
+                // The next read of the log delivers the events in between.
                 if stretch.start > known { continue }
                 state.place[shard] = max(known, stretch.end)
                 new += stretch.events.filter { $0.position.sequence > known && concerns($0) }

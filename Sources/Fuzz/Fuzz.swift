@@ -59,7 +59,7 @@ private func feed(_ bytes: [UInt8]) {
     }
 }
 
-/// Requires that JSON reads the same after it has been written again.
+/// Requires that JSON is unchanged after it has been written and read again.
 private func readBack(_ bytes: [UInt8]) {
     guard let value = try? JSON.read(bytes) else { return }
     guard let again = try? JSON.read(value.bytes) else {

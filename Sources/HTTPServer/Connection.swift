@@ -168,7 +168,7 @@ final class Connection: @unchecked Sendable {
         return readOn(line, declared)
     }
 
-    /// Continues after a worker has decided about the body.
+    /// Continues after a worker has decided what to do with the body.
     private func admitted(_ line: RequestLine) -> MHD_Result {
         current.stage = .body
         guard let admission = current.admission.take() else { return .NO }
@@ -204,7 +204,7 @@ final class Connection: @unchecked Sendable {
                 current.body = []
             } else {
                 current.body.append(contentsOf: bytes)
-                // An array's capacity can exceed its count.
+                // The capacity is reserved, because an array's capacity can exceed its count.
                 if !reserve(current.body.capacity) {
                     current.refusal = current.stranger == nil ? .busy : .throttled
                     current.body = []
@@ -358,7 +358,7 @@ final class Connection: @unchecked Sendable {
         fileprivate let limit: Int64
         fileprivate let isIdle: Bool
 
-        /// The order in which connections are ended, lowest first.
+        /// The order in which connections are closed, lowest first.
         var order: (Int, Int64) { (isIdle ? 0 : 1, limit) }
 
         /// Ends the connection before its deadline; `false` if the client has acted in the meantime.

@@ -44,10 +44,10 @@ final class ConnectionTable: Sendable {
         total.subtract(1, ordering: .relaxed)
     }
 
-    /// Makes room for a new connection. Ends up to `count` connections from the network with the
+    /// Makes room for a new connection. Closes up to `count` connections from the network with the
     /// most strangers, provided that the new connection's network has fewer. The connections that
-    /// have been idle longest end first, then those with slow requests. The search goes through all
-    /// connections, so it ends several at once. Returns `false` if it ended none.
+    /// have been idle longest are closed first, then those with slow requests. The search goes
+    /// through all connections, so it closes several at once. Returns `false` if it closed none.
     func makeRoom(for newcomer: ClientAddress, count: Int) -> Bool {
         open.change(wake: .none) { open in
             let strangers = Dictionary(grouping: open.values.lazy.filter(\.isStranger)) {

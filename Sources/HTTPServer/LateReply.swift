@@ -8,8 +8,8 @@ package final class LateReply: Sendable {
     private let give: @Sendable (Response?) -> Void
     private let work: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// Creates a reply. Calls `give` once, without a response if none will come. `work` runs a closure on a thread that
-    /// may block.
+    /// Creates a reply. `give` is called once, and without a response if none will come. `work` runs a closure on a
+    /// thread that may block.
     package init(
         work: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
         give: @escaping @Sendable (Response?) -> Void

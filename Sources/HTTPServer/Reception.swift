@@ -5,7 +5,7 @@ import Threading
 
 /// The state that all connections of a server share.
 final class Reception: Sendable {
-    /// Decisions about requests that belong to the layer above.
+    /// The decisions about requests that are left to the layer above.
     struct Rules: Sendable {
         let admit: @Sendable (borrowing Request) -> Admission
         let refusal: @Sendable (ServerRefusal, _ path: String) -> Response
@@ -21,7 +21,7 @@ final class Reception: Sendable {
     private let limitPerAddress: Int
     let proxies: TrustedProxies
     private let shares = Mutex(ConnectionShares())
-    /// The memory that each stranger's bodies use.
+    /// The memory that each stranger's request bodies use.
     private let strangers = Mutex(Shares<ClientAddress>())
     private let strangersMemory: Int
     /// The number of requests from each stranger that wait for a worker.
@@ -30,10 +30,10 @@ final class Reception: Sendable {
     /// The number of connections above the limit that get an answer. Up to the same number again may be open while
     /// other connections end to make room for them. Further connections are closed without an answer.
     private static let headroom = 64
-    /// When each network last caused a search that found no connections to end. A search takes a long time, and a
+    /// When each network last caused a search that found no connections to close. A search takes a long time, and a
     /// network that holds all connections would otherwise cause one with each new connection.
     private let vainLooks = Mutex<[ClientNetwork: Int64]>([:])
-    /// The minimum pause after such a search, in milliseconds.
+    /// The minimum pause after a search that found no connections to close, in milliseconds.
     private static let pauseAfterVainLook: Int64 = 50
     private static let vainLookLimit = 1024
     /// The number of connections handed to MHD, including connections that it does not serve yet.
@@ -131,7 +131,7 @@ final class Reception: Sendable {
     /// connection with `dismiss`.
     func admit(_ client: ClientAddress) -> ConnectionShares.Standing {
         let count = admitted.add(1, ordering: .relaxed).newValue
-        // Many connections that also fill the places for errors must not lock out other clients.
+        // Even if the places for error answers are full, another connection can end to make room for a new client.
         guard count <= limit + Reception.headroom || count <= capacity && makeRoom(for: client)
         else {
             admitted.subtract(1, ordering: .relaxed)
@@ -163,7 +163,7 @@ final class Reception: Sendable {
         return connection
     }
 
-    /// Ends connections from the networks with the most connections, so that a few networks cannot lock out everyone
+    /// Closes connections from the networks with the most connections, so that a few networks cannot lock out everyone
     /// else.
     private func makeRoom(for newcomer: ClientAddress) -> Bool {
         let (network, now) = (newcomer.network, monotonicMilliseconds())
@@ -208,7 +208,7 @@ final class Reception: Sendable {
         return false
     }
 
-    /// Reserves memory for a stranger's body. One address can use up to an eighth of the total.
+    /// Reserves memory for a stranger's request body. One address can use up to an eighth of the total.
     func reserve(_ bytes: Int, for client: ClientAddress) -> Bool {
         strangers.withLock {
             $0.take(bytes, for: client, limit: strangersMemory / 8, of: strangersMemory)

@@ -147,7 +147,7 @@ package final class Memo {
     init(_ origin: Origin) { self.origin = origin }
 }
 
-/// Why a header has no single value. A guess could confuse two clients.
+/// Why a header has no single value. Guessing the value could mistake one client for another.
 package enum HeaderError: Error {
     case repeated
     case notUTF8

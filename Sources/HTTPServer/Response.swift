@@ -51,10 +51,10 @@ package enum Answer {
     /// The connection's own thread answers immediately, and must not block.
     case now(Response)
     /// The request starts immediately, and another thread answers it, perhaps even before `begin`
-    /// returns. For work that starts without delay and then waits for others.
+    /// returns. For work that starts without delay and then waits for other threads.
     case underway(_ begin: (LateReply) -> Void)
-    /// A worker starts the request, which is answered later, without occupying a connection's
-    /// thread or a worker's. For work that waits for a commit.
+    /// A worker starts the request, and the answer follows later. Until then, no thread of a
+    /// connection or worker is occupied. For work that waits for a commit.
     case eventually(in: Room = .known, @Sendable (LateReply) -> Void)
 }
 
@@ -66,14 +66,14 @@ package enum ServerRefusal: Sendable, Equatable {
     case throttled
     case tooManyConnections
     case bodyTooLarge(limit: Int)
-    /// The bytes leave unclear where the request ends or what it means.
+    /// The bytes do not make clear where the request ends or what it means.
     case unframed(FramingFault)
     /// The path or the query contains bytes that are not UTF-8.
     case malformedTarget
     /// The server will soon stop.
     case draining
 
-    /// Whether the same request may soon succeed. The answer then has a `Retry-After` header.
+    /// Whether the same request may succeed if it is repeated soon. The answer then has a `Retry-After` header.
     var isPassing: Bool {
         switch self {
         case .busy, .throttled, .tooManyConnections, .draining: true

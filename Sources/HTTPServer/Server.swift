@@ -8,7 +8,8 @@ import Threading
 package final class Server: Sendable {
     package let port: UInt16
     private let reception: Reception
-    /// The library's daemon. Only the type is unsafe: MHD allows calls for a daemon from any thread.
+    /// The library's daemon. The unsafe marker is needed only for the pointer's type: MHD allows calls for a daemon
+    /// from any thread.
     nonisolated(unsafe) private let daemon: OpaquePointer
     private let listener: Int32
     /// The certificate for new connections; `nil` without TLS.
@@ -21,8 +22,8 @@ package final class Server: Sendable {
     /// connections cheap. Each request overwrites all of it, so it must fit into a processor's nearest cache.
     static let memoryPerConnection = 12 << 10
 
-    /// Starts the server. `admit` decides about the body that a head announces. `refusal` answers requests that do not
-    /// reach `handler`.
+    /// Starts the server. `admit` decides what to do with the body that a request's head announces. `refusal` answers
+    /// requests that do not reach `handler`.
     package init(
         _ settings: ServerSettings, metrics: Metrics,
         admit: @escaping @Sendable (borrowing Request) -> Admission,
@@ -49,7 +50,8 @@ package final class Server: Sendable {
         startAccepting()
     }
 
-    /// Creates a server that accepts every body. `bodyLimit` returns the limit in bytes for a method and a raw path.
+    /// Creates a server that accepts every body within a limit. `bodyLimit` returns the limit in bytes for a method and
+    /// a raw path.
     package convenience init(
         _ settings: ServerSettings, metrics: Metrics,
         bodyLimit: @escaping @Sendable (_ method: String, _ path: String) -> Int,
@@ -73,8 +75,8 @@ package final class Server: Sendable {
         let threads = max(1, settings.threads)
         var limits = httpd_limits(
             threads: UInt32(clamping: threads),
-            // MHD divides this number among its threads. A thread that reaches its share while accepting deadlocks
-            // (0.9.75), so the limit must never be reached. The reception counts connections instead.
+            // MHD divides this number among its threads. A thread that reaches its share while accepting deadlocks (in
+            // MHD 0.9.75), so the limit must never be reached. The reception counts connections instead.
             connections: UInt32(clamping: 2 * threads * reception.capacity),
             memory_per_connection: memoryPerConnection)
         let daemon = httpd_start(&callbacks, &limits, hasTLS ? identity_giver() : nil)

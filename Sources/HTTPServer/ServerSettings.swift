@@ -2,8 +2,8 @@ import Glibc
 
 /// A server's address and limits.
 package struct ServerSettings: Sendable {
-    /// For example `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, or `:8080` for every address. Port 0 selects a
-    /// free port.
+    /// The address to listen on, such as `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`, or `:8080` for every
+    /// address. Port 0 selects a free port.
     package var listen = "127.0.0.1:8080"
     package var tls: TLSFiles?
     /// The number of threads that serve connections and give immediate answers. More of them would take processor time
@@ -20,7 +20,7 @@ package struct ServerSettings: Sendable {
     package var trustedProxies = TrustedProxies.none
     /// The memory for all request bodies together, in bytes.
     package var bodyMemory = 256 << 20
-    /// Additional memory for the bodies of strangers, in bytes.
+    /// Additional memory for strangers' request bodies, in bytes.
     package var strangersMemory = 32 << 20
     /// The number of threads for strangers' requests, and the length of their queue. The queue is
     /// long because waiting clients send nothing more, while refused clients come back immediately.
@@ -29,7 +29,7 @@ package struct ServerSettings: Sendable {
     package var strangersQueue = 4096
     package var timeouts = ServerTimeouts()
     private(set) var claim: Claim?
-    /// Creates a header that is added to every answer at the time of the answer.
+    /// Creates a header that is added to every answer when it is sent.
     package var stamp: (@Sendable () -> Header)?
 
     package init() {}
@@ -48,7 +48,7 @@ package struct ServerSettings: Sendable {
     package mutating func claimAddress() throws(ServerError) { claim = try Claim(self) }
 }
 
-/// What a server claims before it starts listening.
+/// What a server claims before it starts listening: its address and its certificate.
 struct Claim: Sendable {
     let identity: TLSIdentity?
     private let address: ListenAddress
@@ -77,18 +77,18 @@ package struct TLSFiles: Sendable {
         self.key = key
     }
 
-    /// Returns when the certificate expires, in seconds since 1970. Throws if a server could not use both files.
+    /// Returns when the certificate expires, in seconds since 1970. Throws unless a server could use both files.
     package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
 /// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times.
 package struct ServerTimeouts: Sendable {
-    /// The time for a request's head. For the first request, it starts with the connection; for later requests, after
-    /// the first line.
+    /// The time allowed for a request's head. For the first request, it starts with the connection; for later requests,
+    /// after the first line.
     package var head: Int64 = 10_000
-    /// The time for a request's body, and for receiving the answer.
+    /// The time allowed for a request's body, and for receiving the answer.
     package var body: Int64 = 30_000
-    /// The time from an answer to the first line of the next request.
+    /// The time allowed from an answer to the first line of the next request.
     package var idle: Int64 = 60_000
 
     package init() {}

@@ -3,7 +3,8 @@ import Glibc
 
 /// The certificate and key that a server presents to new connections.
 struct TLSIdentity: Sendable {
-    /// The loaded certificate and key. Only the type is unsafe: the object is never changed or freed.
+    /// The loaded certificate and key. The unsafe marker is needed only for the pointer's type: the object is never
+    /// changed or freed.
     nonisolated(unsafe) private let loaded: OpaquePointer
     /// When the certificate expires, in seconds since 1970.
     let ends: Int64

@@ -73,9 +73,9 @@ package struct JSONName: Sendable {
 /// Receives the members of an object, either to store them or to write them directly.
 package protocol JSONMembers {
     mutating func append(_ name: JSONName, _ flag: Bool)
-    /// Adds text. `nil` becomes `null`.
+    /// Adds a string member. `nil` becomes `null`.
     mutating func append(_ name: JSONName, _ text: String?)
-    /// Adds text that needs no escaping. `write` appends the text.
+    /// Adds a string member whose text needs no escaping. `write` appends that text.
     mutating func append(_ name: JSONName, writing write: (inout [UInt8]) -> Void)
 }
 

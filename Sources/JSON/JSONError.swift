@@ -1,4 +1,4 @@
-/// Why a text is not valid JSON, and at which byte.
+/// Why a string is not valid JSON, and at which byte.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case truncated

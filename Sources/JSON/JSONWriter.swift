@@ -3,8 +3,8 @@ package struct WrittenObject: JSONMembers {
     private var bytes: [UInt8] = []
     private var isEmpty = true
 
-    /// Returns the text of an object with the members that `append` adds. `room` is the number of
-    /// bytes to allocate in advance.
+    /// Returns the JSON text of an object with the members that `append` adds. `room` is the number
+    /// of bytes to allocate in advance.
     package static func bytes(
         room: Int, members append: (inout WrittenObject) -> Void
     ) -> [UInt8] {
@@ -41,7 +41,7 @@ package struct WrittenObject: JSONMembers {
         append(name, value: { $0.append(text: String(number)) })
     }
 
-    /// Adds a value. `write` appends the JSON text of the value.
+    /// Adds a member. `write` appends the JSON text of its value.
     package mutating func append(_ name: JSONName, value write: (inout [UInt8]) -> Void) {
         appendMember(name.beforeValue)
         write(&bytes)
@@ -95,7 +95,7 @@ extension JSON {
     /// This value as compact JSON text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// This value in a format for people, with one line for each member.
+    /// This value as readable JSON, with one line for each member.
     package var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, indent: 0)

@@ -5,7 +5,8 @@ package import Telemetry
 import Threading
 
 extension SharedClock {
-    /// Checks whether another instance has moved the clock, as often as the log is checked for events.
+    /// Checks whether another instance has moved the clock. Runs as often as the log is checked for
+    /// events.
     package var job: Job {
         let pause: Int64 = 50
         return Job("clock", .everywhere(milliseconds: pause), longestPause: pause) {
@@ -16,8 +17,8 @@ extension SharedClock {
     }
 }
 
-/// Stops an instance that uses the machine's clock when another instance gives the database a test
-/// clock. The first instance's answers would otherwise be wrong.
+/// Stops an instance that uses the machine's clock if another instance gives the database a test
+/// clock. Otherwise, the instance would give wrong answers.
 package final class ForeignClock: Sendable {
     private let found = Monitor<Instant?>(nil)
     private let log: Log

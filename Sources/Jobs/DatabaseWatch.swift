@@ -82,7 +82,8 @@ package final class DatabaseWatch: Sendable {
             let body = onReturn.change { $0 }
             body()
         } catch {
-            // An unusable server has also answered. Its impediment says why it is unusable.
+            // A server that is reachable but unusable counts as answering. Its impediment says why
+            // it is unusable.
             let answers = if case .impeded = error { true } else { false }
             if note(isUsable: false, answers: answers) != false {
                 log.error("not_ready", ["reason": .string(reason(of: error))])
@@ -102,7 +103,7 @@ package final class DatabaseWatch: Sendable {
         if isDue { postgres.tidy() }
     }
 
-    /// Returns the previous value of `isUsable`.
+    /// Records the result of a check. Returns the previous value of `isUsable`.
     private func note(isUsable: Bool, answers: Bool) -> Bool? {
         state.change(wake: .none) { state in
             defer {
@@ -115,7 +116,7 @@ package final class DatabaseWatch: Sendable {
         }
     }
 
-    /// Returns PostgreSQL's own reason for refusing a session.
+    /// Returns the reason that PostgreSQL gives for refusing a session.
     private func reason(of fault: Fault) -> String {
         do throws(PostgresError) {
             _ = try Connection.open(connection.forLooking)

@@ -19,8 +19,8 @@ extension Job {
                     instance, startedAgo: monotonicMilliseconds() - begin, says: says.text)
                 for name in news() { try ledger.note(done: name, says: "{}") }
             } catch {
-                // If the database is unusable, this job need not report it: the signs of life stop, and the instance is
-                // not ready anyway.
+                // If the database is unusable, this job need not report it: the instance then shows no signs of life
+                // and is not ready anyway.
                 if ledger.impediments.isEmpty, !error.isOfWholeDatabase { throw error }
             }
             return .asScheduled

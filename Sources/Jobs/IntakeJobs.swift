@@ -76,7 +76,8 @@ package struct IntakeJobs: Sendable {
 private struct IntakeMeasures: Sendable {
     private let waiting = Gauge()
     private let alarming = Gauge()
-    /// When the oldest item started to wait, in milliseconds since 1970; 0 if no item waits.
+    /// When the oldest waiting item started to wait, in milliseconds since 1970; 0 if there is
+    /// none.
     private let oldest = Gauge()
     private let outcomes: [IntakeItem.State.Word: Counter]
 

@@ -9,8 +9,8 @@ package struct Job: Sendable {
         case asScheduled
         /// The job runs at that instant on Deed's clock, if it comes before the scheduled time.
         case at(Instant)
-        /// The job runs at the scheduled time, and these jobs run until then. A job that is not in
-        /// the next run's list ends.
+        /// The job runs at the scheduled time, and until then keeps these other jobs running. A job
+        /// that is missing from the next run's list ends.
         case keeping([Job])
     }
 
@@ -36,7 +36,8 @@ package struct Job: Sendable {
         self.work = work
     }
 
-    /// Returns the length of the pause after this many consecutive failures. It doubles with each failure.
+    /// Returns the length of the pause after this many consecutive failures. The length doubles
+    /// with each failure.
     func pause(afterFailures count: Int) -> Int64 {
         min(longestPause, min(schedule.pause, 1000) << Int64(min(count - 1, 16)))
     }

@@ -21,7 +21,7 @@ extension Job {
                     if try intake.wasReconciled(listed.project, since: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
-                    // Waits while another run is in progress, for example a requested one.
+                    // Waits while another run is in progress, such as a requested one.
                     while run.goesOn,
                         try !intake.reconcile(wish, work, log, while: { run.goesOn })
                     { Threading.pause(milliseconds: 500) }
@@ -67,7 +67,7 @@ extension Job {
         }
     }
 
-    /// Reports the results of the latest reconciliations by any instance.
+    /// Reports the results of the latest reconciliations, whichever instance performed them.
     package static func reconciled(_ ledger: Ledger, metrics: Metrics) -> Job {
         let (longestAgo, drifted) = (Gauge(), Gauge())
         metrics.gauge(

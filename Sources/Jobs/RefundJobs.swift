@@ -7,8 +7,8 @@ import Threading
 import Wording
 
 extension Job {
-    /// Reports to stores on purchases with a requested refund. Two threads ensure that a store that
-    /// hangs for one app delays the others by one call at most.
+    /// Sends stores reports on purchases for which a refund was requested. Two threads ensure that
+    /// a store that hangs for one app delays the others by one call at most.
     package static func reportingRefunds(
         _ reports: RefundReports, log: Log, metrics: Metrics
     ) -> Job {

@@ -8,7 +8,7 @@ extension Job {
     private static func rereading(
         _ name: String, _ reload: @escaping @Sendable () throws(Fault) -> Void
     ) -> Job {
-        // A revoked key must stop working soon, even if a read fails.
+        // A revoked key must stop working soon, so a failed read is repeated after a short pause.
         Job(name, .everywhere(milliseconds: 10_000), longestPause: 500) { _ throws(Fault) in
             try reload()
             return .asScheduled

@@ -190,7 +190,8 @@ package final class Ledger: Sendable {
     /// Raises the number of announced commands, or lowers it if `change` is negative.
     package func announce(_ change: Int) { announced.change(by: change) }
 
-    /// Decides the command on its stream's state. Returns once its events are durable.
+    /// Decides the command against the current state of its stream. Returns once its events are
+    /// durable.
     package func append(_ command: Command) throws(CommandError) -> Outcome {
         let result = Monitor<PendingCommand.Answer?>(nil)
         submit(command) { answer in result.change(wake: .one) { $0 = answer } }
@@ -202,8 +203,8 @@ package final class Ledger: Sendable {
         return try answer.get()
     }
 
-    /// Decides the command on its stream's state, and responds once its events are durable.
-    /// Responds exactly once, on one of the ledger's threads.
+    /// Decides the command against the current state of its stream, and responds once its events
+    /// are durable. Responds exactly once, on one of the ledger's threads.
     package func submit(
         _ command: Command,
         respond: @escaping @Sendable (Result<Outcome, CommandError>) -> Void

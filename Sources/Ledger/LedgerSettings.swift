@@ -7,7 +7,7 @@ package struct LedgerSettings: Sendable {
     package static let serviceRole = "deed_service"
 
     package var connection: ConnectionSettings
-    /// The clock for recorded instants. It may be a test clock.
+    /// The clock that supplies the instants to record. It may be a test clock.
     package var clock: @Sendable () -> Instant
     /// The machine's clock, which is compared with the database's; `nil` to skip the comparison.
     package var machineClock: (@Sendable () -> Instant)?

@@ -280,8 +280,8 @@ extension Connection {
 
     private static var pauseBetweenMigrators: Int64 { 50 }
 
-    /// Begins a transaction during which no other process changes the schema. It polls for the lock,
-    /// because a waiting session would block an index that another process builds concurrently.
+    /// Begins a transaction during which no other process changes the schema. Polls for the lock, because a session
+    /// that waits for it would block an index that another process builds concurrently.
     mutating func beginAlone() throws(LedgerError) {
         while true {
             try execute([Statement.begin()])

@@ -20,8 +20,8 @@ package final class TestClockTable: Sendable {
         try faulting { () throws(LedgerError) in try read() }
     }
 
-    /// Gives the database a test clock at that time, unless it already has one. This needs the
-    /// owner's login. A database with production data refuses.
+    /// Gives the database a test clock that starts at `now`, unless it already has one. This needs
+    /// the owner's login. A database with production data refuses.
     package func mark(at now: Instant) throws(LedgerError) {
         _ = try first(Statement.markTestClock(.int8(now.milliseconds)))
     }

@@ -29,7 +29,7 @@ package struct ServiceUser: Sendable, Equatable {
         home = String(cString: entry.pw_dir)
     }
 
-    /// The first of the usual users who exists on this machine.
+    /// The first of the usual users that exists on this machine.
     package static var usualOne: ServiceUser? {
         usual.lazy.compactMap(ServiceUser.init(named:)).first { $0.id != 0 }
     }

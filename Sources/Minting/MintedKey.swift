@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A key pair that belongs to no real store. It was generated for this run, or a practice store keeps it.
+/// A key pair that belongs to no real store. It was generated for this run, or belongs to a practice store.
 ///
 /// `@unchecked Sendable`: the key does not change after `init`.
 package final class MintedKey: @unchecked Sendable {
@@ -29,7 +29,7 @@ package final class MintedKey: @unchecked Sendable {
 
     /// Reads a key in the format of `pem`; `nil` for anything else.
     package init?(pem: String) {
-        // OpenSSL does not copy the text here, and reads it later.
+        // OpenSSL does not copy the PEM text here, but reads it later.
         let key = Array(pem.utf8).withUnsafeBytes { bytes in
             let buffer = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count))
             defer { BIO_free(buffer) }

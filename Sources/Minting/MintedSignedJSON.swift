@@ -34,7 +34,7 @@ package struct SignedJSONPlan: Sendable {
 
     package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// Returns the complete text with this signature.
+    /// Returns the complete signed text, with the given signature.
     package func text(signature: [UInt8]) -> String { signedText + "." + signature.base64URL }
 }
 

@@ -195,7 +195,7 @@ package struct Sale: Sendable {
         signedAt = purchased
     }
 
-    /// Returns the same sale with changes.
+    /// Returns a copy of this sale with the changes applied.
     package func with(_ change: (inout Sale) -> Void) -> Sale {
         var sale = self
         change(&sale)

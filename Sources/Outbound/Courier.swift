@@ -9,11 +9,11 @@ package final class Courier: Sendable {
     package typealias Answer = Result<OutboundResponse, OutboundError>
 
     package struct Limits: Sendable {
-        /// The maximum number of running requests per lane.
+        /// The maximum number of requests in progress per lane.
         package var perLane = 4
-        /// The maximum number of running and waiting requests in all lanes together.
+        /// The maximum number of requests in all lanes together, in progress and waiting.
         package var requests = 1024
-        /// The maximum number of running and waiting requests per lane.
+        /// The maximum number of requests per lane, in progress and waiting.
         package var ofLane = Int.max
         /// The maximum number of idle connections that stay open.
         package var idleConnections = 32
@@ -103,7 +103,7 @@ package final class Courier: Sendable {
         return try answer.wait { $0 }.get()
     }
 
-    /// Cancels all running and waiting requests. Returns once all senders have an answer.
+    /// Cancels all running and waiting requests. Returns once every sender has an answer.
     package func close() {
         state.change { state in
             state.isClosing = true
@@ -118,7 +118,8 @@ package final class Courier: Sendable {
             round.perform()
             let ended = round.takeEnded() + round.takeOverdue(at: monotonicMilliseconds())
             finish(ended)
-            // Requests that have ended make room for waiting ones.
+            // Waits only if no request has ended, because ended requests make room for waiting
+            // ones.
             if ended.isEmpty { round.poll(milliseconds: 100) }
         }
         finish(round.takeAll())
@@ -133,7 +134,8 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Gives free places to waiting parcels and returns these parcels. Parcels that have waited too long get an error.
+    /// Gives free places to parcels that wait, and returns these parcels. Parcels that have waited
+    /// too long get an error.
     private func admit() -> [Parcel] {
         let now = monotonicMilliseconds()
         let (admitted, overdue) = state.change(wake: .none) { state in
@@ -208,7 +210,7 @@ private struct Round {
     private let pool: UnsafeMutableRawPointer
     private let trust: Trust
     private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-    /// The time of the last timeout at each origin.
+    /// For each origin, when a request last timed out.
     private var silences: [Substring: Int64] = [:]
 
     init(pool: UnsafeMutableRawPointer, trust: Trust) {
@@ -230,7 +232,8 @@ private struct Round {
             curl_easy_cleanup(handle)
             throw error
         }
-        // The time limit is enforced here. After a time limit of its own, curl would reuse the connection.
+        // Deed enforces the time limit itself, because curl would reuse a connection after its own
+        // timeout.
         http_set_number(handle, CURLOPT_TIMEOUT_MS, 0)
         if hasSilence(request.origin) { http_set_number(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard curl_multi_add_handle(pool, handle) == CURLM_OK else {
@@ -243,8 +246,8 @@ private struct Round {
             respond: respond)
     }
 
-    /// Returns whether running requests may use a connection on which the server fell silent. Such a connection closes
-    /// after its last request, and gets no new requests until then.
+    /// Returns whether requests in progress may be using a connection on which the server fell silent. That connection
+    /// gets no new requests, and closes after its last one.
     private mutating func hasSilence(_ origin: Substring) -> Bool {
         guard let last = silences[origin] else { return false }
         let isHeld = exchanges.values.contains {

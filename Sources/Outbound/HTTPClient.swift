@@ -27,7 +27,7 @@ package struct HTTPClient: ~Copyable {
     /// Sends a request and waits for the complete answer. Calls must not overlap.
     package mutating func send(_ request: OutboundRequest) throws(OutboundError) -> OutboundResponse
     {
-        // Clears the options of the previous request but keeps its connection.
+        // Resets the options of the previous request but keeps its connection.
         curl_easy_reset(curl)
         let transfer = try Transfer(request, on: curl, trust)
         let code = curl_easy_perform(curl)

@@ -17,7 +17,8 @@ package struct OutboundRequest: Sendable {
     package var places: Int?
     /// The maximum size of the reply body, in bytes.
     package var replyLimit = 16 << 20
-    /// Whether a larger reply body is truncated. Otherwise, it is an error.
+    /// Whether a reply body that exceeds the limit is truncated. Otherwise, such a body is an
+    /// error.
     package var cutsReply = false
 
     package init(

@@ -70,7 +70,7 @@ final class Transfer {
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds),
             (CURLOPT_CONNECTTIMEOUT_MS, request.connectMilliseconds),
-            // A slow name server delays only its own request, because curl does not wait for the thread that does the
+            // Keeps a slow name server from delaying other requests: curl does not wait for the thread that does the
             // lookup.
             (CURLOPT_QUICK_EXIT, 1),
         ]
@@ -122,7 +122,7 @@ final class Transfer {
 
     /// Returns the result, once curl has finished the exchange.
     func result(_ code: CURLcode) -> Result<OutboundResponse, OutboundError> {
-        // The handle may outlive this object.
+        // Detaches the error buffer, because the handle may outlive this object.
         http_set_pointer(curl, CURLOPT_ERRORBUFFER, nil)
         guard code == CURLE_OK || isCut else { return .failure(error(code)) }
         var status = 0
@@ -145,7 +145,8 @@ final class Transfer {
         }
     }
 
-    /// Processes one line of the head. The headers of the final answer replace those of an interim answer.
+    /// Processes one line of the head. The headers of a final answer replace those of any interim
+    /// answer before it.
     fileprivate func take(line: Substring) -> Bool {
         hasBegun = true
         headBytes += line.utf8.count

@@ -12,11 +12,11 @@ final class Flight<End: Sendable>: Sendable {
 
     init(_ alarms: Alarms) { self.alarms = alarms }
 
-    /// The result of the question; `nil` until it arrives.
+    /// The answer to the question; `nil` until it arrives.
     var end: End? { state.change(wake: .none) { $0.end } }
 
-    /// Returns a course that waits for the result without asking again. It ends with `late` if the
-    /// result does not arrive in time.
+    /// Returns a course that waits for the answer without asking again. It ends with `late` if the
+    /// answer does not arrive in time.
     func joined(until time: PlayTime, late: End) -> Course<End> {
         .wait { [self] resume in
             let go = { @Sendable (end: End) in resume(.work { .ended(end) }) }

@@ -96,7 +96,7 @@ extension PlayStoreClient {
 struct PlayOrder: Hashable, Sendable {
     let id: String
     let token: String
-    /// The state of the order, in Google's words.
+    /// The state of the order, as Google names it.
     let state: String?
     /// The product of the first item in the order.
     let product: ProductID?

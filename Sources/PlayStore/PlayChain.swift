@@ -4,7 +4,7 @@ internal import JSON
 internal import StoreAccess
 internal import Threading
 
-/// The purchase that a question is about.
+/// Identifies the purchase that a question concerns.
 struct PlayTokenKey: Hashable, Sendable {
     let app: StoreApp
     let token: String
@@ -15,7 +15,7 @@ struct PlayTokenKey: Hashable, Sendable {
 
 /// A purchase and the earlier purchases that it continues, according to Google.
 struct PlayChain: Sendable {
-    /// One of the answers from Google.
+    /// One of Google's answers about the purchases in a chain.
     struct Link: Sendable {
         let kind: EvidenceKind
         let token: String
@@ -46,7 +46,7 @@ private enum PlayForm: Hashable {
 }
 
 extension PlayTokenKey {
-    /// The methods to try, most likely first, because a token does not tell what was bought with it.
+    /// The methods to try, most likely first, because a token does not reveal what was bought with it.
     fileprivate var forms: [PlayForm] {
         let old = product.map { [PlayForm.product($0)] } ?? []
         switch kind {
@@ -63,7 +63,7 @@ extension PlayStoreClient {
     /// Returns the purchase with a token, and the earlier purchases that Deed does not know yet.
     func chain(_ key: PlayTokenKey, _ time: PlayTime) -> PlayAsking<PlayChain> {
         if time.end == nil { return chain(key, key.forms[...], time) }
-        // Many clients may submit the same token at the same time.
+        // Many clients may submit the same token at the same time, so they share the answer.
         return flights.share(key, until: time, late: .failure(.outOfTime)) {
             chain(key, key.forms[...], time)
         }
@@ -128,7 +128,7 @@ extension PlayStoreClient {
         }
     }
 
-    /// Returns the same products from the older API, which requires the product.
+    /// Returns the one-time products that belong to a purchase token, from the older API, which requires the product.
     func purchase(
         _ token: String, of product: ProductID, in app: StoreApp, _ time: PlayTime
     ) -> PlayAsking<PlayReading<PlayPurchaseStatement>> {
@@ -159,7 +159,7 @@ extension PlayStoreClient {
     ) -> PlayAsking<PlayChain> {
         guard let linked else { return .ended(.success(chain)) }
         if chain.links.contains(where: { $0.token == linked }) {
-            // These purchases continue each other in a circle. They get the same name whichever one was submitted.
+            // The purchases continue each other in a circle, so they get the same name whichever one was submitted.
             var circle = chain
             circle.root = chain.links.map { TransactionID(playToken: $0.token) }.min()
             return .ended(.success(circle))
@@ -172,7 +172,7 @@ extension PlayStoreClient {
             } catch {
                 return .ended(.failure(.fault(error)))
             }
-            // An abandoned change has no effect. The purchase before it continues.
+            // If the change was abandoned, the earlier purchase remains in effect and is read, too.
             if chain.root != nil, chain.standing != .cancelledUnpaid {
                 return .ended(.success(chain))
             }
@@ -200,7 +200,7 @@ extension PlayStoreClient {
     ) throws(RefusedEvidence) -> [ProvenEvidence] {
         let root = chain.root ?? chain.links.first.map { TransactionID(playToken: $0.token) }
         var proven: [ProvenEvidence] = []
-        // An abandoned change has no effect.
+        // An abandoned change has no effect, so its answer is left out.
         let isGivenUp = chain.standing == .cancelledUnpaid && chain.links.count > 1
         for link in chain.links.dropLast(isGivenUp ? 1 : 0) {
             let answer = PlayAnswer(

@@ -65,8 +65,8 @@ struct PlayQuestion: Sendable {
 /// How long to wait for Google.
 struct PlayTime: Sendable {
     private let usual: StorePatience
-    /// The deadline on the monotonic clock; `nil` for people's calls, in which each question has a
-    /// separate time limit.
+    /// The deadline on the monotonic clock; `nil` for calls made by people, in which each question
+    /// has a separate time limit.
     let end: Int64?
 
     init(_ usual: StorePatience, within milliseconds: Int64? = nil) {

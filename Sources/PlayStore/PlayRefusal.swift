@@ -17,7 +17,8 @@ enum PlayBucket: String, Sendable {
         let pause = 60_000_000 * 10 / (perMinute * 9)
         let budget = StoreBudget(name: "google_\(rawValue)", pause: pause, burst: 6_000_000)
         // Even after a full burst, the calls in the first minute stay below the limit. Google has
-        // one host for both environments, and its answer states a purchase's environment.
+        // one host for both environments, so all calls count as production. The answer states the
+        // purchase's environment.
         return StoreTurn(app, in: .production, under: budget)
     }
 }
@@ -66,7 +67,7 @@ struct PlayRefusal {
         let message = (error["message"]?.string ?? "").printed(without: question.token)
         if isAboutPackage(message) { return .unknownPackage(app) }
         switch status {
-        // For up to a day after an account was invited, Google may return either status for it.
+        // For up to a day after an account is invited, Google may answer either 401 or 403.
         case 401 where reasons.isDisjoint(with: Self.forbidden): return .unauthorized
         case 401, 403, 429:
             if status == 429 || !reasons.isDisjoint(with: Self.limits) {
@@ -80,7 +81,7 @@ struct PlayRefusal {
         }
     }
 
-    /// Returns whether Google does not know the app itself, rather than what the question asked for.
+    /// Returns whether it is the app itself that Google does not know, and not what the question asked for.
     private func isAboutPackage(_ message: String) -> Bool {
         reasons.contains("applicationNotFound")
             || status == 400 && message.contains("package \(app.text)")
@@ -130,7 +131,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// Returns the text in one short line, without the token, which the store may have repeated.
+    /// Returns the message in one short line, without the token, which the store may have repeated.
     fileprivate func printed(without token: String?) -> String {
         let text = token.map { replacing($0, with: "…") } ?? self
         return String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }.prefix(300))

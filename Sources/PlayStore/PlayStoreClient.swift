@@ -12,13 +12,13 @@ package typealias PlayAsking<Value: Sendable> = Course<Result<Value, StoreTroubl
 package struct PlayReading<Statement: Sendable>: Sendable {
     package let statement: Statement
     package let bytes: [UInt8]
-    /// The machine's clock before the question was sent. The answer is true at that time or a little later.
+    /// The time on the machine's clock before the question was sent. The answer is true at that time or slightly later.
     package let readAt: Instant
 }
 
 /// Asks Google Play questions about purchases.
 package struct PlayStoreClient: Sendable {
-    /// Looks up the purchase to which a token is known to belong.
+    /// Looks up the purchase to which a token belongs, if it is known.
     package typealias Roots =
         @Sendable (_ token: String, _ app: StoreApp) throws(Fault) -> TransactionID?
 
@@ -98,7 +98,8 @@ package struct PlayStoreClient: Sendable {
         guard let file = credentials.secrets[ServiceAccountKey.member],
             let key = try? ServiceAccountKey(file: file)
         else { throw .noKey(of: app.key.id) }
-        // A real key does not work with a store on this machine, and a practice store's key does not work with Google.
+        // The key and the address belong together: a real key does not work with a store on this machine, nor a
+        // practice store's key with Google.
         let host = credentials.address?.url ?? PlayStoreClient.googleAddress
         return PlayPlace(host: host, key: key)
     }
@@ -118,7 +119,7 @@ package struct PlayStoreClient: Sendable {
         }
     }
 
-    /// Asks once, and again with a new access token if the store rejects the first one.
+    /// Asks once, and asks again with a new access token if the store rejects the first token.
     private func ask(
         _ question: PlayQuestion, at place: PlayPlace, _ time: PlayTime, isSecond: Bool = false
     ) -> PlayAsking<Told> {
@@ -204,7 +205,7 @@ package struct PlayStoreClient: Sendable {
 }
 
 extension Course {
-    /// Returns the same course, which continues with `next` after a successful answer.
+    /// Returns this course, extended to continue with `next` after a successful answer.
     func thenIfWell<Value, Other>(
         _ next: @escaping @Sendable (Value) -> PlayAsking<Other>
     ) -> PlayAsking<Other> where End == Result<Value, StoreTrouble> {
@@ -222,7 +223,7 @@ extension StoreTrouble {
 }
 
 extension String {
-    /// Whether the text is allowed in a header.
+    /// Whether the string is allowed in a header.
     fileprivate var isHeaderValue: Bool {
         (1...4096).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

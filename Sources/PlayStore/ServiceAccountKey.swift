@@ -47,7 +47,7 @@ package struct ServiceAccountKey: Hashable, Sendable {
         guard Self.isTrusted(tokenAddress) else { throw .foreignTokenAddress }
     }
 
-    /// Returns the owner of the access tokens, to whom the budgets and lanes of calls belong.
+    /// Returns the owner of the access tokens, to which the calls' budgets and lanes belong.
     func holder(in app: StoreApp) -> StoreApp {
         let name = (try? AppID(email)) ?? app.key.id
         return StoreApp(project: app.project, key: AppKey(store: app.key.store, id: name))

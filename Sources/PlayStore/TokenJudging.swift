@@ -6,8 +6,8 @@ import Wording
 
 /// Asks Google about tokens submitted by back ends.
 extension PlayStoreClient {
-    /// Judges the purchase with a token, and the earlier purchases that it continues. With
-    /// `milliseconds`, takes no longer than that.
+    /// Judges the purchase with a token, and the earlier purchases that it continues. If
+    /// `milliseconds` is given, takes no longer than that.
     package func judging(
         _ inquiry: StoreInquiry, within milliseconds: Int64?
     ) -> Course<Judgement<[ProvenEvidence], Postponement>> {
@@ -28,7 +28,7 @@ extension PlayStoreClient {
         on trouble: StoreTrouble
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if trouble.meaning == .purchaseUnknown { return .refused(.unknownToken) }
-        // A faulty store or a wrong setting must not cost genuine purchases.
+        // Genuine purchases must not be refused because of a faulty store or a wrong setting.
         let reason = IntakeReason(trouble)
         if case .limited(let until) = trouble { return .tryAgain(reason, after: until) }
         return .tryAgain(reason)
@@ -38,7 +38,7 @@ extension PlayStoreClient {
         on chain: PlayChain, _ inquiry: StoreInquiry
     ) -> Judgement<[ProvenEvidence], Postponement> {
         if chain.standing == .pending { return .waits(.unpaid) }
-        // After an abandoned change, the purchase before it remains.
+        // After an abandoned change, the earlier purchase remains in effect.
         if chain.standing == .cancelledUnpaid, chain.links.count == 1 {
             return .refused(.cancelledUnpaid)
         }

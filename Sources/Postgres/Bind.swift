@@ -22,7 +22,8 @@ struct EncodedBinds {
     init(_ binds: [Bind]) {
         var ranges: [Range<Int>?] = []
         ranges.reserveCapacity(binds.count)
-        // The extra byte gives even an empty value at the end an address. Without an address, it would mean NULL.
+        // The extra byte ensures that even an empty last value has an address. A value without an address would mean
+        // NULL.
         let room = binds.reduce(1) { $0 + $1.room }
         bytes = [UInt8](unsafeUninitializedCapacity: room) { memory, count in
             var writer = BindWriter(UnsafeMutableRawBufferPointer(memory))
@@ -58,8 +59,8 @@ extension Bind {
     private static let header = 20
 }
 
-/// Lays out values in memory that is large enough for them. Growing an array at each step would take longer than
-/// writing.
+/// Lays out values in memory that is large enough for all of them. Growing an array at each step would take longer than
+/// writing the values.
 private struct BindWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0

@@ -11,7 +11,7 @@ package struct Connection: ~Copyable {
     private let silenceLimit: Int64?
     private let planLifetime: Int64
     private let pulse: Pulse?
-    /// The number of losses that the pulse had counted when this connection was opened.
+    /// How many times the pulse had abandoned connections when this one was opened.
     private var losses: Int
     /// How long each wait lasts, in milliseconds, before the pulse is checked.
     private static let pulsePause: Int64 = 100
@@ -58,7 +58,7 @@ package struct Connection: ~Copyable {
     /// Whether there is no open transaction.
     package var isIdle: Bool { PQtransactionStatus(pointer) == PQTRANS_IDLE }
 
-    /// The server's address, as text for people.
+    /// The server's address, in a form for people to read.
     package var address: String {
         func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
             pointer.map { String(cString: $0) } ?? ""
@@ -149,7 +149,7 @@ package struct Connection: ~Copyable {
         case PGRES_PIPELINE_ABORTED: break
         default: error = rows.error
         }
-        // Each step's results end with a null.
+        // A null pointer marks the end of each step's results.
         while let extra = try nextResult() { PQclear(extra) }
         if isBroken { throw error ?? broken }
         return error

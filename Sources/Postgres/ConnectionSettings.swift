@@ -47,7 +47,8 @@ package struct ConnectionSettings: Sendable {
         return settings
     }
 
-    /// A working server ends a statement in time. A server that stays silent for longer is hanging.
+    /// A working server ends a statement when its time limit has passed. A server that stays silent for longer has
+    /// hung.
     var silenceLimitMilliseconds: Int64? {
         if statementTimeoutMilliseconds == 0 { return nil }
         return Int64(statementTimeoutMilliseconds + silenceMarginMilliseconds)
@@ -76,8 +77,8 @@ package struct ConnectionSettings: Sendable {
             // Statements are small, and compiling one takes far longer than running it. Without this setting, a
             // statement without an index looks so expensive that it is compiled every time.
             ("jit", "off"),
-            // For a call with few rows, PostgreSQL would otherwise plan again, which takes several times as long as
-            // running the existing plan.
+            // For a call with few rows, PostgreSQL would otherwise plan the statement again, which takes several times
+            // as long as running the existing plan.
             ("plan_cache_mode", "force_generic_plan"),
             ("statement_timeout", String(timeout)),
             // A process that is suspended during a commit must not hold its locks forever.
@@ -101,7 +102,7 @@ package struct ConnectionSettings: Sendable {
         where current_setting('synchronous_commit') = 'off'
         """)
     private static let set = Statement("select set_config($1, $2, false)")
-    /// Settings for a transaction that a live process may continue slowly.
+    /// Settings for a transaction in which a live process may pause between statements.
     package static let slowTransaction = Statement(
         """
         select set_config(

@@ -19,7 +19,7 @@ package struct Link: ~Copyable {
     private var wasConnected = false
     private var pause = Link.shortestPause
     private var nextAttempt: Int64 = 0
-    /// The number of losses that the pulse had counted at the last failed attempt.
+    /// How many times the pulse had abandoned connections by the last failed attempt.
     private var lossesByThen = 0
     /// The error from the last attempt.
     private var refusal = PostgresError(.connection, serverMessage: "waiting to connect again")
@@ -51,7 +51,7 @@ package struct Link: ~Copyable {
             connection = consume current
             return result
         } catch {
-            // A server that no longer accepts writes is not the kind of server that was chosen.
+            // Only servers that accept writes are chosen, so a connection to one that no longer does is dropped.
             let isReadOnly = error.sqlState == "25006"
             if error.kind == .statement, !isReadOnly, current.isIdle {
                 connection = consume current

@@ -7,7 +7,7 @@ package final class Pool: Sendable {
     private let free: Monitor<[Int]>
     private let waitMilliseconds: Int64
 
-    /// `greet` has the same meaning as for a link.
+    /// `greet` is called with each connection before it is used.
     package init(
         _ settings: ConnectionSettings, size: Int, waitMilliseconds: Int64 = 2000,
         greet: @escaping Greeting = { _, _ in }

@@ -17,12 +17,12 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package let kind: Kind
     /// PostgreSQL's five-character code for the reason, if it gave one.
     package let sqlState: String?
-    /// The table that the error is about, if the server names it.
+    /// The table that the error concerns, if the server names it.
     package let relation: String?
     /// The violated constraint, if any.
     package let constraint: String?
     package let serverMessage: String
-    /// The caller's reason why the server is not the right one.
+    /// The reason for which the caller rejected the server.
     package let cause: (any Error)?
 
     package init(

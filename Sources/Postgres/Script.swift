@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// Several statements in one text that is embedded in the binary, such as a migration.
+/// Several statements, such as a migration, in one text that is embedded in the binary.
 package struct Script: Sendable {
     package let text: [UInt8]
 

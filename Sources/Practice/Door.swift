@@ -69,7 +69,7 @@ final class Door: Sendable {
     }
 }
 
-/// A connection that is being passed on.
+/// A client's connection, which is passed on to the server behind the door.
 private final class Passage: Sendable {
     private let client: Int32
     private let inner: UInt16
@@ -147,7 +147,7 @@ private final class Passage: Sendable {
         }
     }
 
-    /// Sends the answer as the beginning of an endless one, until the client disconnects.
+    /// Sends the answer as the start of a response that never ends, until the client disconnects.
     private func sendForEver(_ bytes: [UInt8]) {
         var text = String(decoding: bytes, as: UTF8.self)
         if let start = text.range(of: "Content-Length: "),

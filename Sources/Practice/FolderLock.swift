@@ -1,7 +1,7 @@
 import Glibc
 
-/// Ensures that only one process sells from a folder, because two processes would give different purchases the same
-/// name. The system releases the lock when the process ends, for whatever reason.
+/// Ensures that only one process runs a store from a folder, because two processes would give different purchases the
+/// same name. The system releases the lock when the process ends, for whatever reason.
 package struct FolderLock: ~Copyable {
     private let descriptor: Int32
 

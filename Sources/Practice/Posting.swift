@@ -5,11 +5,11 @@ package import JSON
 package struct Posting: Codable, Sendable {
     package struct Attempt: Codable, Sendable {
         package let at: Instant
-        /// The result, in the words of the notification history.
+        /// The result, as named in the notification history.
         package let result: String
     }
 
-    /// What the notification is about, apart from a transaction.
+    /// The subject of a notification, with the payloads of the statements inside it.
     enum About: Codable, Sendable {
         case nothing
         case transaction(String, renewal: String?)
@@ -23,10 +23,10 @@ package struct Posting: Codable, Sendable {
     /// When the store signed the notification.
     let signedAt: Instant
     package let at: Instant
-    /// The transaction and the customer that the notification is about.
+    /// The transaction and the customer that the notification concerns.
     package let transaction: String?
     package let customer: String?
-    /// The statements inside the notification, as of that time.
+    /// The subject, with the payloads as they were when the notification was created.
     let about: About
     let status: Int64?
     package internal(set) var attempts: [Attempt] = []
@@ -90,7 +90,7 @@ extension PracticeWorld {
         openPostings.append(postings.count)
     }
 
-    /// How many notifications are kept after they are too old for the history.
+    /// How many notifications are kept once they are too old for the history.
     private static let oldPostings = 2000
     private static let reach = 181 * 86_400_000 as Int64
 

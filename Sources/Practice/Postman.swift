@@ -16,7 +16,7 @@ package final class Postman: Sendable {
         }
     }
 
-    /// Posts the body. Returns the result in the words of the notification history.
+    /// Posts the body. Returns the result, as named in the notification history.
     package func send(_ url: String, _ body: [UInt8]) -> String {
         var request = OutboundRequest(
             "POST", url, headers: [("Content-Type", "application/json")], body: body)

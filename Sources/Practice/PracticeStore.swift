@@ -32,7 +32,7 @@ package final class PracticeStore: Sendable {
     private let folder: DataFolder?
     private let port: PracticePort
     private let state: Monitor<PracticeWorld>
-    /// Held during a request and the notifications that it causes. Reads do not need it, because the receiver of a
+    /// Held during a request and the notifications that it causes. Reads do not take it, because the receiver of a
     /// notification may query the store before it answers.
     private let turn = Monitor(())
     private let isStopped = Monitor(false)
@@ -46,7 +46,7 @@ package final class PracticeStore: Sendable {
     /// If a save takes longer than `quick`, the state is saved at most once per `rest`. Both are in milliseconds.
     private static let (quick, rest): (Int64, Int64) = (50, 500)
 
-    /// `folder` preserves the store between starts. With `nil`, nothing is saved.
+    /// The store's state is saved in `folder` between starts. If `folder` is `nil`, nothing is saved.
     package init(
         _ world: PracticeWorld, authority: Authority, account: ServiceAccount? = nil,
         folder: DataFolder? = nil, port: PracticePort
@@ -176,7 +176,7 @@ package final class PracticeStore: Sendable {
             }
             var events: [Event] = []
             do throws(PracticeError) {
-                // Several changes at the same instant, and their notifications, take a few more milliseconds.
+                // Simultaneous changes and their notifications can move the clock a few milliseconds past the target.
                 var end = target
                 repeat {
                     end = max(end, state.change(wake: .none) { $0.now })
@@ -263,7 +263,7 @@ package final class PracticeStore: Sendable {
         return body.bytes
     }
 
-    /// Changes the world for a caller that may be in the middle of a notification. Does not wait.
+    /// Changes the world for a caller that may be handling a notification. Does not wait.
     /// Everything that becomes due happens soon afterwards.
     func changeSoon<Result>(_ body: (inout PracticeWorld) -> Result) -> Result {
         let result = read { world in
@@ -276,7 +276,7 @@ package final class PracticeStore: Sendable {
         return result
     }
 
-    /// Does what becomes due as time passes and calls arrive, until the store is stopped.
+    /// Performs everything that becomes due as time passes and calls arrive, until the store is stopped.
     package func run() {
         startThread("practice clock") { [self] in
             while isStopped.wait(milliseconds: 100, for: { $0 ? true : nil }) == nil {

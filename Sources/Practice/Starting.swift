@@ -1,15 +1,15 @@
 package import Core
 import Foundation
 
-/// Settings that are made when a store starts.
+/// Settings that can be changed when a store starts.
 extension PracticeWorld {
-    /// Makes the clock run together with the machine's clock.
+    /// Makes the clock advance in step with the machine's clock.
     package mutating func runWithMachine() { clockOffset = 0 }
 
     /// Sets the address to which notifications are posted.
     package mutating func send(to url: String) { shop.app.notificationURL = url }
 
-    /// Continues after a stop, with the current content of the shop file.
+    /// Resumes the store after a stop, with the current content of the shop file.
     package mutating func takeUp(
         _ shop: Shop, pace: Pace?, clock: Instant?, seed: UInt64?
     ) throws(PracticeError) {

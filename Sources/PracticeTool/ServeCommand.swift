@@ -11,10 +11,10 @@ let serveCommand = CommandSpec(
         .value("clock", "INSTANT", "a clock that stands still until it is advanced"),
         .value("pace", "PACE", "calendar, sandbox, or the length of a month like 5m"),
         .value("seed", "NUMBER", "the seed for random events"),
-        .value("service-url", "URL", "a Deed with a test clock, which follows the store's clock"),
+        .value("service-url", "URL", "a Deed server whose test clock follows the store's clock"),
         .value(
             "service-key", "FILE",
-            "an admin key for that Deed; the default is the key in DEED_PRACTICE_SERVICE_KEY"),
+            "an admin key for that server; the default is the key in DEED_PRACTICE_SERVICE_KEY"),
     ],
     example: "deed-practice serve --data-dir ~/practice"
 ) { invocation throws(CommandEnd) in

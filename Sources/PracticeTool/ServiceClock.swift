@@ -6,7 +6,7 @@ import Outbound
 
 /// The clock of a Deed server that runs with `--test-clock`. It follows the store's clock.
 struct ServiceClock: Sendable {
-    /// The largest step of the clock. It lets the service's daily work run every day.
+    /// The largest step by which the clock moves. It is one day, so that the service's daily work runs every day.
     private static let day: Int64 = 86_400_000
 
     private let base: String
@@ -39,12 +39,12 @@ struct ServiceClock: Sendable {
 
     func now() throws(CommandEnd) -> Instant { try ask("GET").now }
 
-    /// Moves the service's clock to the target. The clock stops for everything that becomes due on the way. If the
+    /// Moves the service's clock to the target, with a pause at each instant at which something becomes due. If the
     /// clock is already ahead, it does not change.
     func follow(_ target: Instant) throws(CommandEnd) {
         var state = try ask("GET")
         while state.now < target {
-            // The clock does not move on until all due work is done.
+            // The clock does not advance until all due work is done.
             if !state.isCaughtUp {
                 throw .fault(
                     "\(base) has not finished the work that is due by \(state.now.text); see its log"

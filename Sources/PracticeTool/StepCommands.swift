@@ -3,7 +3,7 @@ import JSON
 import Practice
 
 extension CommandSpec {
-    /// Creates the command that takes a step.
+    /// Creates the command that performs a step.
     init(_ act: Step.Act) {
         let flags = StepFlag.all.filter { act.takes.contains($0.member) }
         let name = act.rawValue.replacing("_", with: "-")
@@ -26,7 +26,7 @@ extension CommandSpec {
             let client = StoreClient(invocation)
             let answer = try client.ask("POST", "/practice/steps", .object(step))
             let url = try client.notificationURL()
-            // After steps that the store takes by itself, the app has nothing to pass on.
+            // Only after these steps does the app have something to pass on to a back end.
             let bought: Set<Step.Act> = [
                 .buy, .approve, .change, .share, .topUp, .addOn, .resubscribe,
             ]
@@ -75,7 +75,7 @@ private struct StepFlag {
         StepFlag(
             "transaction", "ID", "a transaction or purchase token; the default is the newest one"),
         StepFlag("offer", "ID", "an offer of the product"),
-        StepFlag("quantity", "N", "how many pieces", .whole),
+        StepFlag("quantity", "N", "the quantity", .whole),
         StepFlag("token", "UUID", "the account token that the purchase carries"),
         StepFlag("version", "V", "the version of the app that was first installed"),
         StepFlag("ask", "", "make the purchase wait for a parent's approval", .bare),
@@ -89,8 +89,8 @@ private struct StepFlag {
         StepFlag("needs-consent", "", "make renewals wait for customers' consent", .bare),
         StepFlag("pending", "", "leave the payment pending until approve or decline", .bare),
         StepFlag("when", "WORD", "now, or deferred until the period ends"),
-        StepFlag("keep-access", "", "refund without taking anything away", .bare),
-        StepFlag("in-store", "", "buy in the store's own screens, not in the app", .bare),
+        StepFlag("keep-access", "", "refund, but let the customer keep access", .bare),
+        StepFlag("in-store", "", "buy in the store's own app, not in the developer's", .bare),
     ]
 }
 

@@ -23,7 +23,7 @@ struct StoreClient {
         var request = OutboundRequest(
             method, base + target, headers: [("Content-Type", "application/json")],
             body: body?.bytes ?? [])
-        // A simulation of two years in many lives takes a long time.
+        // Simulating two years for many customers takes a long time.
         request.timeoutMilliseconds = 600_000
         let answer = try send(request)
         guard let json = try? JSON.read(answer.body) else {

@@ -7,7 +7,7 @@ let advanceCommand = CommandSpec(
     summary: "Moves the store's clock forward, and does everything that becomes due.",
     positionals: [
         Positional(
-            name: "LENGTH", help: "a length like 40d, 12h or 90s, or an instant to stop at")
+            name: "LENGTH", help: "a duration like 40d, 12h or 90s, or an instant to stop at")
     ],
     options: [.url, .json], example: "deed-practice advance 40d"
 ) { invocation throws(CommandEnd) in

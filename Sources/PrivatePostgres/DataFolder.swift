@@ -4,7 +4,7 @@ import Machine
 
 /// The data folder for a private PostgreSQL.
 package struct DataFolder {
-    /// The path of a socket can have 107 bytes, of which `/socket/.s.PGSQL.5432` takes 21.
+    /// The path of a socket can have at most 107 bytes, of which `/socket/.s.PGSQL.5432` takes 21.
     private static let lengthLimit = 86
 
     let path: String
@@ -66,7 +66,7 @@ package struct DataFolder {
         }
     }
 
-    /// Creates a missing folder that other users cannot enter. New parent folders get the usual rights.
+    /// Creates a missing folder that other users cannot enter. New parent folders get the usual permissions.
     static func make(_ folder: String) throws(PrivatePostgresError) {
         let parent = URL(fileURLWithPath: folder).deletingLastPathComponent().path
         do {

@@ -5,8 +5,8 @@ import Threading
 package struct FileLock: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens the file without locking it; `nil` if that fails. A file that root creates is given to the folder's
-    /// owner, who must also be able to open it. Links are not followed, because the owner may have placed them.
+    /// Opens the file without locking it; `nil` if that fails. A file that root creates is given to the folder's owner,
+    /// who must also be able to open it. Links are not followed, because the owner could have created them.
     package init?(_ path: String) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         let made = open(path, flags | O_CREAT | O_EXCL, 0o600)
@@ -56,7 +56,7 @@ package struct FileLock: ~Copyable {
     }
 }
 
-/// Gives a file that root has just created to the folder's owner.
+/// Makes the folder's owner the owner of a file that root has just created.
 package func giveToOwner(of path: String, _ descriptor: Int32) {
     if getuid() != 0 { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

@@ -51,7 +51,7 @@ extension DataFolder {
         return found
     }
 
-    /// Gives a folder that belongs to root to the user, together with all of root's files in it. The folder must
+    /// Makes the user the owner of a folder that belongs to root, and of all of root's files in it. The folder must
     /// contain only Deed's own files, because its owner can replace the content.
     private static func give(
         _ folder: String, to user: ServiceUser

@@ -54,7 +54,7 @@ package final class PrivatePostgres: Sendable {
     private func ensureRunning(
         isJoining: Bool, mayCreate: Bool
     ) throws(PrivatePostgresError) {
-        // This needs no lock, because a running server need not be started.
+        // No lock is needed here, because a running server need not be started.
         try outwaitSilence()
         let start = try lockForStarting()
         // If others were using a database that has disappeared, an empty new one must not take its place.

@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// The programs of an installed PostgreSQL server, in the folder of any distribution.
+/// The programs of an installed PostgreSQL server, wherever the distribution installs them.
 package struct Programs {
     package let folder: String
-    /// For example `15`.
+    /// The major version, such as `15`.
     package let version: String
 
     /// Returns the newest server in these folders, or the one that matches an existing cluster.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file that marks a data folder as long as a restore fills its database. The database must not
-/// be served before the restore ends.
+/// A file that marks a data folder while a restore fills its database. The database must not be
+/// served before the restore ends.
 package struct RestoreMark: Sendable {
     private let folder: String
     private var path: String { "\(folder)/postgres.restoring" }

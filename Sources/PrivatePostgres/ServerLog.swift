@@ -3,13 +3,13 @@ import Glibc
 /// PostgreSQL's own log. PostgreSQL's processes append to the file for as long as they run, so the file is shortened in
 /// place.
 struct ServerLog {
-    /// The file size, in bytes, at which the log is shortened. This much of its end is kept in the former file.
+    /// The file size, in bytes, at which the log is shortened. As many bytes from its end are kept in a second file.
     static let limit: Int64 = 16 << 20
     /// How many bytes to read from the end. Messages about a start are among the last ones.
     private static let tailLength: Int64 = 2000
 
     let path: String
-    /// The file with the end of the earlier messages.
+    /// The file that keeps the last messages from before the log was shortened.
     var formerPath: String { "\(path).1" }
 
     /// The last few messages, however large the file is.

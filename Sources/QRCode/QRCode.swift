@@ -6,7 +6,7 @@ package struct QRCode: Sendable {
     package let size: Int
     private let modules: [UInt8]
 
-    /// Returns `nil` if the text is empty or too long.
+    /// Returns `nil` if the string is empty or too long.
     package init?(_ text: String) {
         guard let code = QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }

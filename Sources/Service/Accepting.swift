@@ -1,6 +1,6 @@
 package import Core
 
-/// An operator's acceptance of the log, and the projects that have recorded it.
+/// How an operator accepted the log, and which projects have recorded it.
 package struct AcceptedLog: Hashable, Sendable {
     package let acceptance: AcceptanceID
     package let projects: [ProjectID]

@@ -2,11 +2,12 @@ package import Core
 
 /// The event log, which accepts commands and provides states and events.
 package protocol EventLog: Sendable {
-    /// Decides a command based on its stream's state. Returns once the resulting events are durable.
+    /// Evaluates the command against the current state of its stream. Returns once the resulting
+    /// events are durable.
     func append(_ command: Command) throws(CommandError) -> Outcome
     /// Works like `append`, but without blocking. Calls `respond` exactly once.
     func submit(_ command: Command, respond: @escaping @Sendable (CommandResult) -> Void)
-    /// Announces this many more commands, or fewer if the number is negative.
+    /// Announces that this many more commands are on their way, or fewer if the number is negative.
     func announce(_ change: Int)
     /// Returns the current states of a customer and its project.
     func customer(of stream: Stream) throws(Fault) -> CustomerSnapshot
@@ -63,7 +64,7 @@ package protocol GrantListing: Sendable {
 
 /// Finds objects by their names.
 package protocol Finding: Sendable {
-    /// Returns the customers to whom the words lead, up to `limit` for each kind of name.
+    /// Returns the customers to whom the search words lead, up to `limit` for each kind of name.
     func leads(
         _ words: FindWords, in project: ProjectID, _ environments: [Environment], limit: Int
     ) throws(Fault) -> FoundLeads

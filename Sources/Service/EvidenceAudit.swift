@@ -183,7 +183,8 @@ extension FactSubject {
 }
 
 extension FiledEvidence {
-    /// The changed column of evidence whose parts do not reproduce the bytes with its digest.
+    /// Names the column that has changed in evidence whose parts no longer yield the bytes that the
+    /// digest describes.
     fileprivate var damage: (column: String, expected: String, found: String) {
         let missing = certificates.count(where: \.isEmpty)
         if missing > 0 {
@@ -201,7 +202,7 @@ extension FiledEvidence {
         return ("content", "the bytes of that digest", "others")
     }
 
-    /// Returns the columns that differ from the evidence or from what was filed.
+    /// Returns the columns that differ from the evidence or from what was stored.
     func differences(
         from again: ProvenAgain, _ event: RestingEvent?
     ) -> [(column: String, expected: String, found: String)] {

@@ -24,7 +24,7 @@ package struct Ports: Sendable {
     package var credentials: any CredentialKeeper
     package var secrets: Secrets
     package var now: @Sendable () -> Instant
-    /// The machine's clock, for real durations even if a test changes `now`.
+    /// The machine's clock, for measuring real durations even if a test changes `now`.
     package var machineClock: @Sendable () -> Instant
 
     package init(

@@ -24,9 +24,9 @@ struct Recorded<Told> {
 }
 
 extension Wish {
-    /// Creates a wish with a single command, answered from its record. A repetition finds the same record and therefore
-    /// gets the same answer, regardless of later changes. `otherwise` supplies the answer if the command had nothing to
-    /// do.
+    /// Creates a wish with a single command, whose answer comes from the command's record. A repetition finds the same
+    /// record and therefore gets the same answer, regardless of later changes. `otherwise` supplies the answer if the
+    /// command had nothing to do.
     init<Told>(
         _ command: Command, telling tell: @escaping @Sendable (Event) -> Told?,
         answer: @escaping @Sendable (Recorded<Told>) throws(CommandError) -> Answer,

@@ -15,14 +15,14 @@ package struct Sender: Sendable {
 }
 
 extension Secrets {
-    /// Returns the cause of a command: either the sender's idempotency key or a unique text.
+    /// Returns the cause of a command: either the sender's idempotency key or a unique string.
     ///
     /// The digest covers the sender's request, so that two different requests cannot share one key.
     func cause(of sender: Sender, _ command: StaticString, _ arguments: [String?]) -> Cause {
         var bytes = Array("\(command)".utf8)
         for argument in arguments {
             // Each argument follows its length, which separates it from the next one. A missing
-            // argument has no length.
+            // argument is written without a length.
             bytes.append(0)
             guard let argument else { continue }
             bytes.append(contentsOf: "\(argument.utf8.count):".utf8)
@@ -37,7 +37,7 @@ extension Secrets {
         Identifier(prefix: prefix, random: randomText(bytes: 12))
     }
 
-    /// Returns a random text of letters and digits, each representing five bits.
+    /// Returns a random string of letters and digits, each representing five bits.
     func randomText(bytes count: Int) -> String {
         let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
         return String(

@@ -35,7 +35,7 @@ package final class SharedClock: Sendable {
         onMove = Mutex({ _ in })
     }
 
-    /// Makes answers about the clock wait for these jobs.
+    /// Makes answers about the clock wait until these jobs have caught up.
     package func attend(_ jobs: @escaping CatchUp) {
         self.jobs.withLock { $0 = jobs }
     }

@@ -16,7 +16,8 @@ package struct Terms: Hashable, Sendable {
 }
 
 extension Wish {
-    /// Returns the same wish, but refused if a customer has a different version at the decision.
+    /// Returns the same wish, but refused if a customer has a different version when the command is
+    /// decided.
     package func requiring(_ versions: [Int64]) -> Wish {
         if versions.isEmpty { return self }
         switch self {
@@ -39,7 +40,8 @@ extension Wish {
         }
     }
 
-    /// The changes that the wish would make. The wish is decided and may be refused as usual, but nothing is written.
+    /// The changes that the wish would make. The wish is carried out and may be refused as usual,
+    /// but nothing is written.
     package var rehearsed: Wish<Rehearsal> {
         switch self {
         case .answered(.failure(let error)): .answered(.failure(error))
@@ -47,7 +49,7 @@ extension Wish {
             .answered(.failure(.fault(.broken("a dry run ended without a command"))))
         case .write(let command, let then):
             .write(command.rehearsal) { result in
-                // After a refusal, the wish may perform another lookup.
+                // If the command was refused, the wish may go on with another lookup.
                 guard case .success(let outcome) = result else { return then(result).rehearsed }
                 guard let rehearsal = outcome.rehearsal else {
                     return .answered(.failure(.fault(.broken("a dry run returned nothing"))))
@@ -69,7 +71,7 @@ package struct RehearsalAnswer: Sendable {
         package let after: Standing
     }
 
-    /// The answers that reads would give about a customer.
+    /// What reads would answer about a customer.
     package struct Standing: Sendable {
         package let entitlements: Entitlements
         package let balances: Balances
@@ -79,7 +81,8 @@ package struct RehearsalAnswer: Sendable {
 }
 
 extension Customers {
-    /// Returns the changes that the wish would make for the customers concerned, as reads would show them.
+    /// Returns the changes that the wish would make for the customers concerned, in the form in
+    /// which reads would show them.
     package func rehearsing<Answer>(_ wish: Wish<Answer>) -> Wish<RehearsalAnswer> {
         wish.rehearsed.thenLooking { rehearsal throws(CommandError) in
             var sides: [RehearsalAnswer.Side] = []

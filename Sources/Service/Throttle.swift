@@ -1,6 +1,7 @@
 package import Core
 
-/// A limit on how often something may happen: a burst, followed by a number per second.
+/// A limit on how often something may happen: a number of times in a burst, and then a number of
+/// times per second.
 package struct Rate: Sendable {
     let burst: Double
     let perSecond: Double
@@ -23,7 +24,7 @@ extension Rate {
     static let reloads = Rate(20, perSecond: 20)
 }
 
-/// The remaining part of a rate limit.
+/// What remains of a rate limit.
 struct Allowance {
     private let rate: Rate
     private var rest: Double

@@ -80,7 +80,8 @@ package indirect enum Wish<Answer: Sendable>: Sendable {
         }
     }
 
-    /// Looks up a purchase and continues. The lookup runs again if the purchase has changed before the decision.
+    /// Looks up a purchase and continues. If the purchase changes before the decision, it is looked
+    /// up again.
     static func lookingAgain(
         at purchase: PurchaseID, attempts: Int = 3,
         _ look: @escaping @Sendable () throws(CommandError) -> Wish
@@ -110,8 +111,7 @@ extension EventLog {
     }
 }
 
-/// An object that exists while a command is on its way. A batch that is about to be committed may wait briefly for the
-/// command.
+/// Exists while a command is on its way. A batch that is about to be committed may wait briefly for the command.
 package final class Announcement: Sendable {
     private let isOver = Atomic(false)
     private let ledger: any EventLog

@@ -108,10 +108,10 @@ package struct CredentialVault: Sendable {
         ) { () throws(KeyTrouble) in try keys(true) }
     }
 
-    /// Seals everything again with the first key. Returns the number of apps.
+    /// Seals all credentials again with the first key. Returns the number of apps whose credentials were sealed again.
     package func rotate(under keys: [SecretKey]) throws(CommandError) -> Int {
         var count = 0
-        // Credentials that change in the meantime may be sealed with a different key again.
+        // Repeated, because credentials that change in the meantime may again be sealed with a different key.
         for _ in 0..<CredentialVault.attempts {
             let left = try obtain(table.allCredentials())
                 .filter { $0.keyName != keys.first?.name }
@@ -218,7 +218,8 @@ extension CredentialsWrite {
 }
 
 extension CredentialsStatus {
-    /// Returns the place to which credentials are bound. In the row of another app or address, they cannot be opened.
+    /// Returns the place to which an app's credentials are bound. They cannot be opened from the row of a different app
+    /// or address.
     fileprivate func place(of app: StoreApp) -> [UInt8] {
         let parts = [app.project.text, app.key.store.rawValue, app.key.id.text, address?.url ?? ""]
         return Array(parts.joined(separator: "\u{0}").utf8)

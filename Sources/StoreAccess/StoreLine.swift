@@ -7,7 +7,7 @@ package protocol StoreLine: Sendable {
     func credentials(of app: StoreApp) throws(StoreTrouble) -> StoreCredentials
     /// Takes one call from the budget that all instances share. If the budget is used up, returns when to try again.
     func take(_ turn: StoreTurn, now: Instant) throws(Fault) -> Instant?
-    /// Tells all instances that the store accepts no calls of this kind until an instant.
+    /// Tells all instances that the store accepts no calls of this kind until the given instant.
     func rest(_ turn: StoreTurn, until: Instant) throws(Fault)
     /// Calls `respond` once, on a thread that must not be blocked.
     func send(_ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void)
@@ -25,7 +25,7 @@ extension StoreLine {
         try answering(request, turn, patience).awaited().get()
     }
 
-    /// Returns the same answer, for a caller that does not block.
+    /// Like `answer`, but does not block the caller.
     package func answering(
         _ request: OutboundRequest, _ turn: StoreTurn, _ patience: StorePatience
     ) -> Course<Result<OutboundResponse, StoreTrouble>> {
@@ -103,7 +103,7 @@ extension OutboundRequest {
 }
 
 extension StoreTrouble {
-    /// The trouble if the answer came from a proxy or was cut off.
+    /// The trouble to report if the answer came from a proxy or was cut off.
     package static let notFromStore = unavailable("what answered in its place is not JSON")
 }
 

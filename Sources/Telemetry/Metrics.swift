@@ -9,7 +9,7 @@ package final class Counter: Sendable {
 
     private final class Lane: Sendable {
         let total = Atomic<Int64>(0)
-        /// Keeps the next lane out of this lane's cache line.
+        /// Padding that keeps the next lane out of this lane's cache line.
         let gap = (0, 0, 0, 0, 0, 0, 0)
     }
 

@@ -1,4 +1,4 @@
-/// Work that consists of steps, some of which wait for something without blocking a thread.
+/// Work that consists of steps, some of which wait without blocking a thread.
 ///
 /// A step describes what it needs, not who carries it out. A command-line program's own thread may
 /// wait for the result. A server continues on the thread on which the previous step ended.
@@ -67,8 +67,7 @@ extension Course {
         return .work { gathering.goOn() }
     }
 
-    /// Performs the work at the beginning, and returns the rest of the course from its first wait
-    /// or its end.
+    /// Performs the work up to the first wait or the end, and returns the rest of the course.
     fileprivate var untilWaiting: Course {
         var course = self
         while case .work(let work) = course { course = work() }

@@ -14,7 +14,7 @@ package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     package init(_ value: consuming sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        // An operator who sets the wall clock must not affect timeouts.
+        // Timeouts must not change when an operator sets the wall clock.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)

@@ -2,8 +2,8 @@ package import Core
 
 /// The wording of remedies as commands and flags, for people who work with the command line or the API.
 package struct CommandWords: Sendable {
-    /// What to do, and the shell commands that do it. If `commands` is empty, the text names the commands, or only a
-    /// person can act.
+    /// What to do, and the shell commands that do it. If `commands` is empty, either the text names the commands or
+    /// no command helps.
     package struct Advice: Hashable, Sendable {
         package let text: String
         package let commands: [String]
@@ -14,7 +14,7 @@ package struct CommandWords: Sendable {
         }
     }
 
-    /// The flag of each store for naming an app.
+    /// For each store, the flag that names an app.
     private let flags: [Store: String]
 
     package init(_ stores: [any StoreProfile]) {
@@ -72,7 +72,7 @@ package struct CommandWords: Sendable {
         "deed catalog apply catalog.json\(flag(project))"
     }
 
-    /// Returns the flag that selects the project, or an empty text for the default project.
+    /// Returns the flag that selects the project, or an empty string for the default project.
     private func flag(_ project: ProjectID) -> String {
         project.text == "default" ? "" : " --project \(project)"
     }
@@ -85,8 +85,8 @@ package struct CommandWords: Sendable {
 }
 
 extension Remedy {
-    /// The remedy in the command line's words. A text in lower case continues a sentence; a text in upper case follows
-    /// it.
+    /// The remedy in the command line's words. If its first letter is lower case, it continues the sentence before it;
+    /// otherwise, it follows that sentence.
     package var inCommands: String {
         switch self {
         case .createProject(let id): "create it with: deed project create \(id)"

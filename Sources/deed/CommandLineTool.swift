@@ -10,7 +10,7 @@ enum CommandLineTool {
 
             """, commands: commands)
 
-    /// The commands, in the help's order. A new command goes into its family's list.
+    /// The commands, in the order of the help. A new command belongs in the list of its family.
     static let commands: [CommandSpec] =
         [setupCommand, serveCommand, migrateCommand, statusCommand, doctorCommand]
         + projectCommands

@@ -15,20 +15,20 @@ extension CommandEnd {
     init(_ fault: Fault) { self = .fault(fault.withRemedy) }
 }
 
-/// Runs a use case. Ends the command with the use case's error.
+/// Runs a use case. An error of the use case ends the command.
 func obey<Answer>(
     _ answer: @autoclosure () throws(CommandError) -> Answer
 ) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
-/// Queries the ledger. Ends the command after a fault.
+/// Queries the ledger. A fault ends the command.
 func ask<Answer>(_ answer: @autoclosure () throws(Fault) -> Answer) throws(CommandEnd) -> Answer {
     try rethrowing(as: CommandEnd.init, answer)
 }
 
 extension UseCases {
-    /// Fulfils the wish. Ends the command after an error.
+    /// Fulfils the wish. An error ends the command.
     func fulfil<Answer>(_ wish: Wish<Answer>) throws(CommandEnd) -> Answer {
         try obey(ledger.perform(wish))
     }

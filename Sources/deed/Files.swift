@@ -60,7 +60,8 @@ func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
         .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
     let draft = "\(path).\(getpid()).new"
-    // Never writes through a link, because the folder may belong to another user.
+    // Never writes through a link that is already there, because the folder may belong to another
+    // user.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     if descriptor < 0 { throw fault() }

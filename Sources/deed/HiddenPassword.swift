@@ -23,7 +23,7 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
         }
     }
     if let scheme = first("://", from: 0), scheme >= 5 {
-        // A password may contain this character, so the last occurrence counts.
+        // A password may contain an `@`, so the last one marks its end.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
         if let at = text[authority].lastIndex(of: UInt8(ascii: "@")),

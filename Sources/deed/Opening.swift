@@ -69,7 +69,7 @@ extension Invocation {
         try? view.note(done: what, says: says.text)
     }
 
-    /// This call's flags for the installation's location, for commands to paste.
+    /// The flags of this call that say where the installation is, for commands to paste.
     var placeFlags: String {
         ["database-url", "data-dir"].filter(isWritten).map {
             " --\($0) \(shellWord((self[$0] ?? "").withoutPasswords))"

@@ -1,9 +1,9 @@
--- If evidence is already waiting and is sent again with an order, the waiting item gets that order. The item's new
--- revision makes a worker that took it without the order leave it to the next worker.
+-- If evidence is already waiting and is sent again with an order, the waiting item gets that order. Because the item's
+-- revision changes, a worker that took it without the order leaves it to the next worker.
 -- $1 id, $2 project, $3 purpose, $4 customer, $5 order, $6 environment, $7 kind, $8 app, $9 digest, $10 evidence,
 -- $11 now, $12 maximum number of items, $13 maximum number of bytes
 with named as (
-    -- This is a separate statement, because it needs no room in the queue.
+    -- Separate from the insert, because it needs no room in the queue.
     update {schema}.intake set order_id = $5::text, revision = revision + 1
     where $5::text is not null and order_id is null and state = 'waiting'
         and project = $2::text and digest = $9::bytea and purpose = $3::text

@@ -1,5 +1,5 @@
--- Counts waiting purchases, and counts the purchases, waiting or held by other customers, with a token that now belongs
--- to a customer.
+-- Counts waiting purchases. Also counts purchases with a token that now belongs to a customer, although they are still
+-- waiting or another customer holds them.
 -- $1 project
 select count(*), count(*) filter (
     where exists (

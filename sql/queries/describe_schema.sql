@@ -1,5 +1,5 @@
 -- The schema, its tables, views and functions, and what the service and PUBLIC may do with them:
--- object, aspect, value. Rights of others are listed only if they go beyond reading.
+-- object, aspect, value. Other roles' rights are listed only if they go beyond reading.
 with
 -- The schema's owner owns everything in it.
 schema as (select oid, nspowner as owner, nspacl as acl from pg_namespace where nspname = '{schema}'),

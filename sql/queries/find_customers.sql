@@ -1,5 +1,6 @@
 -- Customers whose id has a prefix, in byte order.
--- $1 project, $2 environments, $3 prefix, $4 first text after all texts with this prefix, $5 limit for each environment
+-- $1 project, $2 environments, $3 prefix, $4 first string after all strings with this prefix, $5 limit for each
+-- environment
 select c.customer, c.environment
 from unnest($2::text[]) as wanted (environment)
 cross join lateral (

@@ -9,7 +9,7 @@ select min(due.at) from (
     cross join lateral (values (lower(run)), (upper(run))) as boundary (at)
     where boundary.at > $1::bigint
     union all
-    -- Both changes of access and approaching ends are published.
+    -- Both changes in access and approaching ends are published.
     select min(boundary.at)
     from {schema}.shards as s
     cross join lateral (

@@ -1,6 +1,6 @@
--- Customers with an act for a ticket, and customers who hold a grant for it. A grant may have come with a merge.
--- Returns each customer's newest event for the ticket, and whether more customers may match: only the 1,000 newest
--- events and grants of each environment are examined.
+-- Customers with a recorded action for a ticket, and customers who hold a grant for it. A grant may have come with a
+-- merge. Returns each customer's newest event for the ticket, and whether more customers may match: only the 1,000
+-- newest events and grants of each environment are examined.
 -- $1 project, $2 environments, $3 ticket, $4 ticket as JSON, $5 limit
 with acts as materialized (
     select a.*

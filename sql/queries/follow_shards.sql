@@ -23,10 +23,10 @@ left join lateral (
     (
         select * from (
             select * from {schema}.events as e
-            -- The index by project is the only one that supports a comparison of whole keys. Otherwise, the primary key
-            -- would look equally good while all events belong to one project. With a whole key as upper bound, the scan
-            -- would stop only after all later rows of the project. The limit stops it earlier, because the shard has
-            -- gained no more rows than that.
+            -- The index by project is the only one that supports a comparison of whole keys. Otherwise, the planner
+            -- might choose the primary key while all events belong to one project. With a whole key as upper bound, the
+            -- scan would stop only after all later rows of the project. The limit stops it earlier, because the shard
+            -- has gained no more rows than that.
             where (e.project, e.shard, e.seq) > (known.project, known.shard, known.seq)
                 and e.project <= known.project
             order by e.project, e.shard, e.seq

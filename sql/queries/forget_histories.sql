@@ -1,4 +1,4 @@
--- Deletes places in stores' histories that were last stored before an instant. The next read then starts over.
+-- Deletes the positions in stores' histories that were last written before an instant. The next read then starts over.
 -- $1 instant, $2 limit
 with gone as (
     delete from {schema}.histories as h where h.ctid = any (

@@ -4,7 +4,8 @@ with gone as (
     delete from {schema}.leases as l where l.ctid = any (
         array(
             select o.ctid from {schema}.leases as o
-            -- A lease that was given up without a run does not record the time.
+            -- If a lease was given up without ever completing a run, no time is known, and its row
+            -- stays.
             where o.held_until < $1::bigint and coalesce(o.ran_at, nullif(o.held_until, 0)) < $1::bigint
             limit $2::bigint
             for update skip locked

@@ -1,13 +1,15 @@
--- People's acts, newest first. If more events may follow, the last row is the last event that was read.
+-- Actions that people have taken, newest first. If more events may follow, the last row is the last event that was
+-- read.
 -- $1 project, $2 environment, $3 recorded at, $4 shard and $5 sequence of the place to continue from, $6 actor,
 -- $7 customer, $8 type, $9 the ticket as a member, $10 recorded from, $11 recorded before, $12 maximum number of events
--- to read, $13 limit, $14 actors who are not people, $15 the customer that stands for the project,
--- $16 the types of acts
+-- to read, $13 limit, $14 actors who are not people, $15 the customer that stands for the project, $16 the types of
+-- actions
 with looked as not materialized (
     select e.shard, e.seq, e.environment, e.customer, e.version, e.type, e.payload, e.recorded_at, e.actor
     from {schema}.events as e
     where e.project = $1::text
-        -- Word for word the condition of the index, which also has any type that is not listed here.
+        -- Repeats the index's condition word for word. The index also contains events of every type that is not listed
+        -- here.
         and e.type not in (
             'purchase.made', 'subscription.renewed', 'subscription.upgraded', 'subscription.extended',
             'purchase.refunded', 'purchase.revoked', 'refund.reversed', 'purchase.restated',

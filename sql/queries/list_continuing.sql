@@ -10,7 +10,8 @@ from (
 left join lateral (
     select earlier.original
     from (
-        -- Only the fold interprets a payload. A damaged payload must not stop the page.
+        -- Searches the payload as text, because only the fold interprets payloads, and a damaged
+        -- one must not stop the page.
         select substring(e.payload from '"previous_original":"([^"\\]+)"') as original
         from {schema}.events as e
         where e.customer = '$unclaimed/' || u.store || ':' || u.original and e.project = u.project

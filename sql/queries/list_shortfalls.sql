@@ -1,5 +1,5 @@
--- Returns the positions that the log lacks, with its end, and the lost ends that other instances noted, with the number
--- of losses accepted before each note.
+-- Returns the positions that the log lacks, each with the shard's end. Also returns the lost ends that instances noted,
+-- each with the number of losses that had been accepted before the note.
 -- $1 shards, $2 positions, $3 chains at these positions
 select known.shard, known.seq, known.chain, coalesce(s.head, 0), known.acceptances
 from (

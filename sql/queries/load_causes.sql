@@ -54,7 +54,8 @@ with wanted as materialized (
             and e.customer || '' = wanted.customer and e.project || '' = wanted.project
             and e.environment || '' = wanted.environment
             and e.shard + 0 = wanted.shard and e.seq + 0 between 1 and s.head
-        -- The order takes effect only with a range. One command produces fewer events than this limit.
+        -- The order has an effect only because the condition is a range. One command produces fewer events than this
+        -- limit.
         order by hashtextextended(e.customer || ' ' || e.cause, 0) limit 1000000
     ) as later
 )

@@ -1,4 +1,4 @@
--- Notes the furthest known end of each shard. Replaces a note that was made before the last accepted loss.
+-- Records the furthest known end of each shard. Replaces a note that was made before the last accepted loss.
 -- $1 shards, $2 positions, $3 chains at these positions, $4 number of accepted losses
 insert into {schema}.lost_ends as noted (shard, seq, chain, acceptances)
 select shard, seq, chain, $4::bigint

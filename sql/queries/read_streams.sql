@@ -33,7 +33,7 @@ left join lateral (
         and e.customer = wanted.customer and e.version between kept.version and kept.version
         and e.shard + 0 = wanted.shard and e.seq + 0 = kept.seq and e.chain = kept.chain
         and e.seq + 0 <= s.head
-    -- The order takes effect only with a range, as in load_streams.
+    -- The order has an effect only because the condition is a range, as in load_streams.
     order by e.version limit 1
 ) as k on true
 -- A stream without new events gets a row without an event.

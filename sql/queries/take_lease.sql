@@ -6,7 +6,7 @@ on conflict (name) do update
 set fence = l.fence + 1, held_until = excluded.held_until, session = excluded.session
 where (
     l.held_until <= $2
-    -- A wrong clock wrote this lease, because its end is far too distant.
+    -- An end this far in the future was written while a clock was wrong.
     or l.held_until > 2 * $3 - $2
     -- The holder died, or has a new session and must renew the lease.
     or not exists (select from pg_stat_activity as a where a.pid = l.session)

@@ -19,7 +19,7 @@ struct EvidenceRoutes: Sendable {
                 "GET", list, parameters: ["environment", "after", "event"], .read, .database,
                 self.list),
             Route("GET", piece, parameters: ["environment"], .read, .database, prove),
-            // The bytes contain prices and account names.
+            // Only admins may see these bytes, which contain prices and account names.
             Route(
                 "GET", "\(piece)/bytes", parameters: ["environment"], .administer, .database,
                 bytes),

@@ -4,7 +4,7 @@ import JSON
 import Service
 
 /// The call for a customer's page, which only the service's own pages make. It returns everything
-/// that the page shows, in the form of the public calls.
+/// that the page shows, in the same form as the public calls.
 struct LookRoutes: Sendable {
     /// The number of events that a page reads.
     private static let eventLimit = 1000

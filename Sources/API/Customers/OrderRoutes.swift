@@ -55,8 +55,8 @@ struct OrderRoutes: Sendable {
     private func order(_ call: Call) throws(Problem) -> Response {
         let id = try OrderID(member: "order", call.arguments[0])
         let environment = try call.query.environment() ?? .production
-        // Checks the position before and after the lookup, because neither a missing nor an outdated order is a valid
-        // answer.
+        // Checks the position before and after the lookup, because neither a missing nor an outdated order is a
+        // valid answer.
         try reads.demand(call.after, within: nil)
         try reading.certain()
         let answer = try obey(orders.find(id, of: call.access.project, in: environment))

@@ -14,7 +14,8 @@ extension UnclaimedListAnswer {
 }
 
 extension UnclaimedAnswer {
-    /// The purchase as in a customer's answer, with its account tokens and the instant at which its wait began.
+    /// The purchase as it appears in a customer's answer, with its account tokens and the instant
+    /// at which it began to wait.
     package var json: JSON {
         (purchase.json(by: catalog) ?? ["purchase": .string(purchase.id.description)])
             .with("since", .instant(since)).with("tokens", .array(tokens.map(JSON.string)))

@@ -25,7 +25,7 @@ struct IntakeListRoutes: Sendable {
             try IntakeID(member: "after", text)
         }
         let limit = IntakeListRoutes.limit
-        // An additional item shows whether another page follows.
+        // Reads one more item than the page holds, which shows whether another page follows.
         let found = try obey(
             intake.items(of: project, in: state, after: after, limit: limit + 1))
         let items = Array(found.prefix(limit))

@@ -4,7 +4,7 @@ import Service
 import Synchronization
 import Telemetry
 
-/// The number of unknown keys by the address that sent them. The log shows a limited number of them.
+/// Counts unknown keys by the address that sent them. Only a limited number of them are logged.
 final class FailedKeys: Sendable {
     private let throttle = Mutex(Throttle(each: .unknownKeys))
     private let told = Mutex(ToldAddresses())

@@ -13,7 +13,7 @@ final class KeyDoor: Sendable {
         /// The key ring's edition when these keys were read.
         var edition = 0
     }
-    /// The minimum number of microseconds between two notes about a key's use.
+    /// The minimum number of microseconds between two records of a key's use.
     private static let pause: Int64 = 1_000_000
 
     private let place: KeyPlace
@@ -29,7 +29,8 @@ final class KeyDoor: Sendable {
     /// Returns the key in a request. Throws if the request has no key or the key cannot be read.
     func key(of request: borrowing Request) throws(Problem) -> PresentedKey {
         guard try place.counts(in: request) else { throw place.missing() }
-        // A connection usually sends the same key as in its previous request.
+        // A connection usually sends the same key as in its previous request, which needs no new
+        // lookup.
         if let shown = request.memo?.content as? ShownKey, isCurrent(shown),
             request.hasOne(place.header, shown.value)
         {
@@ -49,7 +50,8 @@ final class KeyDoor: Sendable {
     }
 
     /// Records the use of a known key, at most once a second. Recording every use would cost more
-    /// than the rest of a call answered from memory. The last use is stored only to the hour.
+    /// than the rest of a call answered from memory. The last use is stored only to the nearest
+    /// hour.
     func note(_ key: PresentedKey, at microseconds: Int64) {
         guard case .known(let shown) = key else { return }
         if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }
@@ -103,7 +105,7 @@ extension KeyDoor {
 final class ShownKey: Sendable {
     fileprivate let value: [UInt8]
     let key: LiveKey
-    /// When a use was last noted, in microseconds on the monotonic clock.
+    /// When a use was last recorded, in microseconds on the monotonic clock.
     fileprivate let noted = Atomic<Int64>(.min / 2)
     fileprivate let edition: Int
     fileprivate let door: ObjectIdentifier
@@ -122,6 +124,7 @@ enum PresentedKey: Sendable {
     case other([UInt8])
 
     var known: LiveKey? { if case .known(let shown) = self { shown.key } else { nil } }
-    /// The room in which the caller waits. An unknown key counts as no key.
+    /// The room in which the caller waits. A caller with an unknown key waits like one without a
+    /// key.
     var room: Room { known == nil ? .strangers : .known }
 }

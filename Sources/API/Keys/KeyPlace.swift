@@ -29,8 +29,8 @@ enum KeyPlace: Sendable {
         }
     }
 
-    /// Returns the answer to a call without a key. `value` is the header that should contain the key, if the request
-    /// has one.
+    /// Returns the answer to a call without a key. `value` is the value of the header that should contain the key,
+    /// if the request has that header.
     func missing(in value: String? = nil) -> Problem {
         switch self {
         case .bearer: value.map(isBearerAlone) == true ? .emptyBearerKey : .noBearerKey

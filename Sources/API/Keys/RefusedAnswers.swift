@@ -63,7 +63,7 @@ extension Reaction {
 }
 
 extension RefusedCall {
-    /// Fills in the subject of the call from its well-formed parts.
+    /// Fills in the subject of the call from its parts, as far as they are well-formed.
     mutating func complete(from draft: CallDraft, _ pattern: String) {
         if pattern.hasPrefix("/customers/{customer}"), let customer = draft.arguments?.first {
             self.customer = try? CustomerID(customer)

@@ -48,7 +48,8 @@ package final class RefusedSignIns: Sendable {
         }
     }
 
-    /// Logs a change to a person's second factor. The line contains the person's id, like an event.
+    /// Logs a change to a person's second factor. Like an event, the line names the person only by
+    /// id.
     package func note(
         secondFactor change: String, of person: PersonID, from client: ClientAddress?
     ) {

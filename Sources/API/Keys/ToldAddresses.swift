@@ -50,7 +50,8 @@ struct ToldAddresses: Sendable {
         return ["addresses": .integer(others.addresses.count), "count": .integer(others.count)]
     }
 
-    /// Forgets addresses whose log lines are due. The shared line includes their unlogged refusals.
+    /// Forgets addresses whose log lines are due. Their refusals that were not logged are counted
+    /// in the shared line.
     private mutating func forget(at now: Instant) {
         for (client, last) in each where !isSilent(since: last.at, now) {
             each[client] = nil

@@ -3,7 +3,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// The number of calls of a route, the statuses of the answers, and their times.
+/// The number of calls to a route, the statuses of their answers, and how long they took.
 final class RouteMeasures: Sendable {
     private let metrics: Metrics
     private let labels: [(String, String)]
@@ -22,7 +22,8 @@ final class RouteMeasures: Sendable {
     }
 
     func record(_ response: consuming Response, since started: Int64) -> Response {
-        // Answers that are counted at the same time usually have different start times.
+        // Spreads the counts over the lanes: answers counted at the same time usually have
+        // different start times.
         let lane = Int(started & 0xFF)
         times.record(monotonicMicroseconds() - started, lane: lane)
         counter(of: response.status).add(lane: lane)

@@ -7,7 +7,8 @@ import Threading
 /// hour in the log.
 package final class UnknownProducts: Sendable {
     private static let pause: Int64 = 3_600_000
-    /// The maximum number of remembered products. Beyond this, further products cause no warning.
+    /// The maximum number of remembered products. Once it is reached, other products cause no
+    /// warning.
     private static let limit = 1000
 
     private struct Name: Hashable {

@@ -5,7 +5,7 @@ import JSON
 import Service
 
 /// Calls about the catalog's text, with a reason for each change, and about earlier changes. Only the service's own
-/// pages make them.
+/// pages make these calls.
 struct CatalogChangeRoutes: Sendable {
     private static let bodyLimit = 1 << 20
 

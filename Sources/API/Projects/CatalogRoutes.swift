@@ -70,14 +70,15 @@ struct CatalogRoutes: Sendable {
 }
 
 extension CatalogProposal {
-    /// Takes the catalog in its canonical form.
+    /// Creates a proposal to use the catalog in its canonical form.
     package init(_ catalog: Catalog, basis: Int64?) {
         self.init(catalog: catalog, text: CatalogFile.json(catalog).text, basis: basis)
     }
 }
 
 extension Problem {
-    /// Creates the problem for an invalid catalog, with as many errors as an answer lists.
+    /// Creates the problem for an invalid catalog, with the errors in it, up to the number that an
+    /// answer lists.
     fileprivate init(_ invalid: InvalidCatalog) {
         let count = invalid.problems.count
         let listed = JSON.problems(invalid.problems)

@@ -2,7 +2,7 @@ package import Core
 package import JSON
 
 extension ReconciliationFinished {
-    /// The members that describe the result of a run.
+    /// The members of the answer that describe the result of a run.
     package var members: [(name: String, value: JSON)] {
         var object = JSONObject()
         for step in ReconcileStep.allCases {

@@ -107,7 +107,7 @@ extension App {
 }
 
 extension SandboxAccess {
-    /// The word in the API. A separate member lists the customers.
+    /// The kind of access, as a word in the API. A separate member lists the customers.
     package enum Word: String, CaseIterable, Sendable {
         case none, listed, all
     }

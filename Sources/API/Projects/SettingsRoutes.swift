@@ -77,7 +77,7 @@ struct SettingsRoutes: Sendable {
         return store
     }
 
-    /// Returns the change, which this instance loads into memory before it answers the call.
+    /// Returns the change. This instance loads it into memory before it answers the call.
     private func known(_ change: Wish<AppAnswer>) -> Wish<Response> {
         change.thenLooking { [ring] answer in
             ring.learnChange()
@@ -175,8 +175,8 @@ extension Body {
             sandboxAccess: try sandboxAccess(), receipts: try optionalWord("receipts") ?? .local)
     }
 
-    /// Returns the credentials to change. Unlike an app's other members, missing credentials stay unchanged.
-    /// Credentials cannot be read, so a caller who reads an app and writes it back does not have them.
+    /// Returns the credentials to change. Missing credentials stay unchanged, unlike an app's other members:
+    /// credentials cannot be read, so a caller who reads an app and writes it back does not have them.
     fileprivate func credentials(
         _ members: [CredentialMember]
     ) throws(Problem) -> CredentialsChange {

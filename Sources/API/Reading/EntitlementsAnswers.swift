@@ -55,7 +55,8 @@ extension EntitlementsAnswer {
     }
 }
 
-/// Returns the answer's entity tag. It is weak because it does not cover the instant and the position.
+/// Returns the answer's entity tag. The tag is weak because it does not cover the instant and the
+/// position.
 private func tag(of answer: [UInt8]) -> String {
     var text = InlineArray<15, UInt8>(repeating: UInt8(ascii: "\""))
     text[0] = UInt8(ascii: "W")
@@ -78,7 +79,8 @@ private func mark(of bytes: [UInt8]) -> UInt64 {
     unsafe bytes.withUnsafeBytes { bytes in
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func add(_ word: UInt64) {
-            // The lower bits of a product hardly depend on the upper bits of its factors.
+            // Mixes the upper bits into the lower ones, because the lower bits of a product hardly
+            // depend on the upper bits of its factors.
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 32
         }

@@ -41,7 +41,7 @@ struct EntitlementsRoutes: Sendable {
         if !question.isStrong, let answer = reads.remembered(stream, after: after) {
             return .answered(.success(answer.response(to: wanted)))
         }
-        // A position in another shard may require a query of the database.
+        // The position is in another shard, so the database may have to be queried.
         if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
                 try reads.demand(after, within: nil)
@@ -163,7 +163,7 @@ extension FilledAnswer {
 }
 
 extension String {
-    /// Returns whether this value of `If-None-Match` contains the tag, compared weakly.
+    /// Returns whether this value of `If-None-Match` contains the tag, by weak comparison.
     fileprivate func names(_ tag: String) -> Bool {
         if self == tag || self == "*" { return true }
         let strong = tag.dropFirst(2)

@@ -27,7 +27,7 @@ extension ExplanationAnswer {
             + "\(answer.run.words)."
     }
 
-    /// The last right that ended before the instant.
+    /// The last right to end before the instant.
     private var last: ExplainedRight? {
         explanation.reasons.filter { !$0.interval.isEmpty && $0.interval.start <= at }
             .max { ($0.interval.end ?? .distantFuture) < ($1.interval.end ?? .distantFuture) }

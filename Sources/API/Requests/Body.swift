@@ -5,7 +5,7 @@ import Service
 /// The JSON object in a request's body, with typed access to its members.
 struct Body {
     private let members: JSONObject
-    /// Whether the members came from the query, where all values are texts.
+    /// Whether the members came from the query, where all values are strings.
     private let areFromQuery: Bool
 
     /// Reads an object that may contain only the members in `names`. A misspelt member would count as missing, which
@@ -29,7 +29,7 @@ struct Body {
 
     /// Reads a call's body, or its query if it has no body. Not every client can send a body with every method.
     init(orQueryOf call: Call, of names: [String]) throws(Problem) {
-        // `dry_run` and `if_version` are always in the query.
+        // `dry_run` and `if_version` are always given in the query, even if the call has a body.
         let query = call.query.without(QueryParameters.terms)
         if call.body.isEmpty {
             try self.init(query.members, of: names, areFromQuery: true)
@@ -136,8 +136,8 @@ struct Body {
         return word
     }
 
-    /// Returns a whole number. The error for a missing number states the range. The rules later refuse numbers outside
-    /// the range.
+    /// Returns a whole number. The error for a missing number states the range. Numbers outside the range are refused
+    /// later, by the rules.
     func integer(_ name: String, stating range: ClosedRange<Int64>) throws(Problem) -> Int64 {
         guard let value = members[name], !value.isNull else { throw .missing(name) }
         guard let number = value.integer else { throw .notWhole(name, range) }

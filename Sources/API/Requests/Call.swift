@@ -21,7 +21,8 @@ struct OpenCall: Sendable {
         let parameters = route.parameters
         guard let arguments else { throw .malformedPath }
         self.arguments = arguments
-        // A call without parameters is answered even if a proxy or a store has added parameters.
+        // If the call takes no parameters, ignores any, because a proxy or a store may have added
+        // some.
         query = try QueryParameters(parameters.isEmpty ? nil : request.query, of: parameters)
         body = request.body
         client = request.client

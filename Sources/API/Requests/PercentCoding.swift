@@ -1,4 +1,4 @@
-/// Decodes a percent-encoded text; `nil` if the encoding or its UTF-8 is invalid.
+/// Decodes a percent-encoded string; `nil` if the encoding or its UTF-8 is invalid.
 package func percentDecoded(_ text: Span<UInt8>) -> String? {
     var place = 0
     while place < text.count, text[place] != UInt8(ascii: "%") { place += 1 }

@@ -32,7 +32,7 @@ package struct QueryParameters: Sendable {
         }
     }
 
-    /// The parameters as JSON members, for calls that accept either form.
+    /// The parameters as JSON members, for calls that accept their input either way.
     var members: JSONObject {
         var object = JSONObject()
         for (name, value) in given { object.append(name, .string(value)) }

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// The call that lists people's acts.
+/// The call that lists the actions people have taken.
 struct TrailRoutes: Sendable {
     let trails: Trails
 

@@ -133,7 +133,7 @@ struct WebhookRoutes: Sendable {
         let type = try body?.optionalText("type") ?? "entitlement.started"
         if !FeedTypes.all.contains(type) { throw .unknownType("type", type) }
         let id = try webhook(of: call)
-        // Each example occupies a thread until the receiver answers.
+        // Limits the examples, because each one occupies a thread until the receiver answers.
         guard examples.enter() else {
             throw .busy(
                 "\(Examples.limit) examples are being sent to receivers; try again in a second.")

@@ -64,7 +64,7 @@ package struct Live: Sendable {
     package let feed: FeedReader
     package let store: LiveStore
 
-    /// Connects the ports. `answers`, if given, follows the log.
+    /// Connects the ports to the outside. `answers`, if given, follows the log.
     package init(_ settings: LedgerSettings, _ outside: Outside, answers: AnswerCache? = nil) {
         let ledger = Ledger(settings, log: outside.log, metrics: outside.metrics)
         if let answers { ledger.follow(with: answers) }

@@ -34,7 +34,7 @@ package struct FactorVault: Sendable {
         throw .fault(.busy)
     }
 
-    /// Returns the people whose second factor cannot be opened.
+    /// Returns the people whose second factor cannot be opened with the installation's keys.
     package func locked() throws(Fault) -> [PersonID] {
         let kept = try ledger.secondFactors(of: nil)
         if kept.isEmpty { return [] }

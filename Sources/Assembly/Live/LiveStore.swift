@@ -53,7 +53,8 @@ package struct LiveStore: Sendable {
         ]
     }
 
-    /// Warns operators in the log about apps whose stores cannot be queried because their credentials cannot be opened.
+    /// Logs a warning about apps whose stores cannot be queried because their credentials cannot be
+    /// opened.
     func tellLocked(to log: Log) {
         guard let apps = try? vault.lockedApps(), !apps.isEmpty else { return }
         log.warning(
@@ -122,7 +123,7 @@ private final class OutboundLines: Sendable {
             if state.isClosed { throw .cancelled }
             if let courier = state.courier { return courier }
             var limits = Courier.Limits()
-            // A store that hangs for one app must leave room for the other apps.
+            // If the store hangs for one app, enough places must remain for the other apps.
             limits.ofLane = 256
             let courier = try Courier(limits)
             state.courier = courier

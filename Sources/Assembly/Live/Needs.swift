@@ -6,8 +6,8 @@ import Telemetry
 import Threading
 
 extension Job {
-    /// Returns a job that counts once a minute what projects need from people, and reports when operators last
-    /// performed their regular tasks.
+    /// Returns a job that runs once a minute. It counts what projects need from people, and reports when
+    /// operators last performed their regular tasks.
     static func countingNeeds(_ live: Live, isForTests: Bool, metrics: Metrics) -> Job {
         let people = live.needs(isForTests: isForTests)
         let needs = ProjectCheck.all.map { check in (check: check, count: Gauge()) }

@@ -28,7 +28,8 @@ struct Act: Sendable {
     var isOfBoth = false
     /// The explanation of why the act cannot be rehearsed; `nil` if it can.
     var unrehearsed: String?
-    /// The field for the person's own words. The call has a member of the same name.
+    /// The field for the person's own words. The call that the form makes has a member of the same
+    /// name.
     var words = Field(name: "reason", label: "Reason", hint: "The reason, in your own words.")
     /// The call's body, without the person's own words and the ticket.
     let body: @Sendable (Target) -> JSON
@@ -59,7 +60,7 @@ struct Act: Sendable {
         close, note, unnote,
     ]
 
-    /// Returns whether these fields contain everything that the act needs except its reason.
+    /// Returns whether these fields contain everything that the act needs, apart from its reason.
     func isSaid(by fields: Fields) -> Bool {
         self.fields.allSatisfy { fields.trimmed($0.name) != nil }
     }
@@ -114,7 +115,8 @@ struct Act: Sendable {
                 kind: .whole)
         ], method: "POST", path: { $0.below("balances", "/adjust") }
     ) { target in
-        // The call has its own message for text that is not a number.
+        // Text that is not a number is sent as it is, because the call has its own message for
+        // that.
         let text = target.fields.trimmed("amount") ?? ""
         return ["amount": Int64(text).map { JSON.integer($0) } ?? .string(text)]
     }

@@ -23,7 +23,7 @@ struct ActPage {
         subject = visit.arguments.count > 2 ? visit.arguments[2] : nil
     }
 
-    /// The reason and ticket for a preview. Deed never records them.
+    /// The reason and ticket that a preview sends. Deed never records them.
     private static let looking: [(name: String, value: String)] = [
         ("reason", "to see what it would change"), ("ticket", "none yet"),
     ]
@@ -57,11 +57,12 @@ struct ActPage {
             }
             return comparison(try room.send(call(fields, ("dry_run", "1"))), fields).response()
         } catch {
-            // The act may have been performed, so only a repetition with the same mark is safe.
+            // The action may have been performed, so only a repetition with the same mark is safe.
             if error.status >= 500, fields["step"] == "do", act.unrehearsed == nil {
                 return again(fields).response(status: error.status, headers: error.headers)
             }
-            // A mark belongs to the content that was sent with it. Different content needs a new mark.
+            // A mark belongs to the content that was sent with it, so different content needs a new
+            // mark.
             let kept = error.status >= 500 ? fields : fields.with([("mark", "")])
             return form(kept, trouble: error.told(in: room))
                 .response(status: error.status, headers: error.headers)
@@ -181,7 +182,8 @@ struct ActPage {
             """)
     }
 
-    /// Returns the hidden fields of the last step: the versions that were previewed, and this customer's version.
+    /// Returns the hidden fields of the last step: the versions in the preview, and this customer's
+    /// version.
     private func last(_ versions: String, seen: String, mark: String) -> Markup {
         .hidden([("step", "do"), ("version", versions), ("seen", seen), ("mark", mark)])
     }

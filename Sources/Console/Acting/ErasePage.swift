@@ -21,7 +21,7 @@ struct ErasePage {
         room.calls.allows("POST", "/customers/x/erase", to: room.role)
     }
 
-    /// Takes the customer from the address's second argument.
+    /// Takes the customer from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         guard ErasePage.isAllowed(in: room) else { throw .role(of: room) }
         stream = try NamedStream(room, visit)

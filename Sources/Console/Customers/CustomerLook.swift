@@ -2,7 +2,8 @@ import API
 import Core
 import JSON
 
-/// The API's answers about a customer at one instant, based on what was known at another instant.
+/// The API's answers about a customer at one instant, based on what was known at the same or
+/// another instant.
 struct CustomerLook: Sendable {
     let stream: NamedStream
     let at: String?
@@ -70,7 +71,8 @@ struct CustomerLook: Sendable {
     /// Returns the facts about the purchase, which is named as in answers.
     func facts(about purchase: String) -> [(event: JSON, fact: JSON)] { facts[purchase] ?? [] }
 
-    /// Returns the facts in each event: new facts, or those of the purchase that it moves.
+    /// Returns the facts that each event states: new facts, or those of the purchase that the event
+    /// moves.
     private static func facts(in events: [JSON]) -> [String: [(event: JSON, fact: JSON)]] {
         var facts: [String: [(event: JSON, fact: JSON)]] = [:]
         for event in events {
@@ -81,7 +83,7 @@ struct CustomerLook: Sendable {
                     let original = fact["original"]?.string
                 else { continue }
                 let purchase = "\(store):\(original)"
-                // If the event names a purchase, its facts apply only to that purchase.
+                // Facts in an event that names a purchase apply only to that purchase.
                 let isOwn = data["purchase"] == nil || data["purchase"]?.string == purchase
                 if isOwn { facts[purchase, default: []].append((event: event, fact: fact)) }
             }

@@ -49,7 +49,8 @@ struct DoneLine {
     let look: CustomerLook
 
     var markup: Markup {
-        // Anyone can put a version into an address, so the event must be recent and must be the person's own.
+        // Anyone can put a version into a page's address, so the event counts only if it is recent
+        // and was caused by this person.
         let actor = "person:\(look.stream.room.visitor.signedIn.person.text)"
         let event = look.events.first { event in
             (event["version"]?.integer ?? 0) > look.done ?? .max
@@ -74,7 +75,7 @@ struct DoneLine {
     private func undoing(_ event: JSON) -> Place? {
         let (stream, data) = (look.stream, event["data"])
         func text(_ name: String) -> String { data?[name]?.string ?? "" }
-        // An undo of a move cannot itself be undone.
+        // Undoing a move cannot itself be undone.
         let isMove = data?["cause"]?["kind"]?.string == "admin"
         switch event["type"]?.string {
         case "grant.given": return stream.below("grants", text("grant"), "revoke")
@@ -85,7 +86,7 @@ struct DoneLine {
         case "purchase.attached" where isMove:
             return stream.below("purchases", text("purchase"), "undo_transfer")
         case "purchase.detached" where isMove:
-            // The undo starts at the customer who has the purchase now.
+            // An undo starts on the page of the customer who has the purchase now.
             let other = NamedStream(stream.room, text("to"), isSandbox: stream.isSandbox)
             return other.below("purchases", text("purchase"), "undo_transfer")
         case "purchase.blocked": return stream.below("purchases", text("purchase"), "unblock")

@@ -3,7 +3,7 @@ import JSON
 
 /// An event as a sentence.
 struct EventWords {
-    /// The event, as in the list of the customer's events.
+    /// The event, as it appears in the list of the customer's events.
     let event: JSON
 
     private var data: JSON? { event["data"] }

@@ -10,7 +10,7 @@ struct EvidencePage {
 
     private var room: ProjectRoom { stream.room }
 
-    /// Takes the customer from the address's second argument.
+    /// Takes the customer from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         stream = try NamedStream(room, visit)
         fields = Fields(visit.query)
@@ -29,7 +29,8 @@ struct EvidencePage {
         return try proof(of: digest)
     }
 
-    /// Returns the bytes of the piece in the address's third argument, as a file to save.
+    /// Returns the bytes of a piece of evidence as a file to save. The third argument in the
+    /// address names the piece.
     static func file(_ room: ProjectRoom, _ visit: Visit) throws(Turned) -> Response {
         let stream = try NamedStream(room, visit)
         let digest = visit.arguments[2]
@@ -39,7 +40,8 @@ struct EvidencePage {
         let bytes = try turning { () throws(Problem) in
             try room.calls.file(call, by: room.caller)
         }
-        // The call has found the piece, so its digest contains only digits and letters.
+        // The digest needs no escaping: the call has found the piece, so it contains only digits
+        // and letters.
         return Response(
             status: 200,
             headers: [

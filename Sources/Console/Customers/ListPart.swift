@@ -11,7 +11,8 @@ struct ListPart {
     private let count: Int
     private let place: Place
 
-    /// Selects a part. `name` is the address parameter for the part's start.
+    /// Selects one part of a list. `name` is the address parameter that holds the start of the
+    /// part.
     init(_ list: [JSON], _ name: StaticString, from start: Int, at place: Place) {
         self.name = name
         self.place = place

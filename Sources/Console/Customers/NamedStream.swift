@@ -13,7 +13,7 @@ struct NamedStream: Sendable {
         self.isSandbox = isSandbox
     }
 
-    /// Takes the customer from the address's second argument.
+    /// Takes the customer from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         let environment = Fields(visit.query)["environment"] ?? Environment.production.rawValue
         guard let environment = Environment(rawValue: environment) else {

@@ -54,7 +54,8 @@ struct PurchasePart {
             NamedStream(stream.room, customer, isSandbox: stream.isSandbox).place, customer)
     }
 
-    /// Returns whether a person moved the purchase to this customer. Such a move can be undone.
+    /// Returns whether the purchase came to this customer because a person moved it. Such a move
+    /// can be undone.
     private func wasMoved(_ id: String) -> Bool {
         let last = look.events.last {
             $0["type"]?.string == "purchase.attached" && $0["data"]?["purchase"]?.string == id
@@ -147,7 +148,7 @@ extension JSON {
         return (milliunits < 0 ? "-" : "") + "\(whole).\(decimals) \(currency)"
     }
 
-    /// The kind of evidence that states the fact, and who vouches for it.
+    /// The kind of evidence that states the fact, and who vouches for the fact.
     fileprivate var evidence: String {
         let store =
             switch self["store"]?.string {

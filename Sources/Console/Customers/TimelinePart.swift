@@ -113,7 +113,7 @@ struct TimelineSpan {
         self.edges = edges
         self.mark = mark
         let (low, high) = (min(first, mark).milliseconds, max(last, mark).milliseconds)
-        // The space on both sides shows which bars begin or end within the drawing.
+        // Leaves space on both sides, to show which bars begin or end within the drawing.
         let (length, isTooLong) = high.subtractingReportingOverflow(low)
         let room = isTooLong ? 0 : max(TimelineSpan.day, length / 20)
         start = Instant(milliseconds: low).advanced(byMilliseconds: -room)

@@ -11,7 +11,7 @@ struct Figure: Sendable {
     /// The sentence shown instead of an empty table.
     let empty: StaticString
     let columns: [String]
-    /// The table's rows, as the texts of their cells.
+    /// The table's rows, as the text of each cell.
     let rows: @Sendable (JSON) -> [[String]]
     /// The total number of rows; `nil` for figures that list all of them.
     var count: (@Sendable (JSON) -> Int64)?

@@ -84,7 +84,7 @@ struct IntakeItemPage {
     private let id: String
     private let visit: Visit
 
-    /// Takes the item from the address's second argument.
+    /// Takes the item from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         let path = "/intake/x/settle"
         guard room.calls.allows("POST", path, to: room.role) else { throw .role(of: room) }

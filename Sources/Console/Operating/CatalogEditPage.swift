@@ -39,7 +39,7 @@ struct CatalogEditPage {
         return writing(answer["catalog"]?.prettyText ?? "", words, nil).response()
     }
 
-    /// Shows the changes that the text would make, or replaces the catalog with it.
+    /// Shows what changes the text would make, or replaces the catalog with it.
     func answer() throws(Turned) -> Response {
         let fields = Fields(form: visit.body)
         // A form sends two characters at the end of each line.
@@ -70,7 +70,7 @@ struct CatalogEditPage {
     }
 
     /// Shows the text again with the problems in it. If the answer leaves open whether the catalog was replaced, shows
-    /// the last step again. Sending that step twice counts once.
+    /// the last step again. If that step is sent twice, it takes effect once.
     private func again(_ problem: Problem, _ text: String, _ fields: Fields) -> Response {
         if problem.status >= 500, fields["step"] == "do" {
             let trouble: Markup =
@@ -120,7 +120,7 @@ struct CatalogEditPage {
             """)
     }
 
-    /// Returns the form that replaces the previewed version.
+    /// Returns the form whose button replaces the catalog with the previewed version.
     private func last(
         _ text: String, _ version: String, _ fields: Fields, _ trouble: Markup?
     ) -> Markup {

@@ -15,7 +15,7 @@ struct KeyPage {
     private let id: String
     private let visit: Visit
 
-    /// Takes the key from the address's second argument.
+    /// Takes the key's id from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         guard room.calls.allows("POST", "/keys/x/revoke", to: room.role) else {
             throw .role(of: room)

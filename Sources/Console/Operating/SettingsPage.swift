@@ -31,7 +31,8 @@ struct SettingsPage {
         ).response()
     }
 
-    /// The message about a revoked key. It appears only if the list agrees, because anyone can write an address.
+    /// The message that a key was revoked. It appears only if the list of keys confirms this,
+    /// because anyone can write such an address.
     private var done: Markup {
         let key = (keys["keys"]?.array ?? []).first { $0["id"]?.string == revoked }
         guard let revoked, key?["state"]?.string == "revoked" else { return .nothing }

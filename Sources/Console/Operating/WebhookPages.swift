@@ -63,7 +63,7 @@ struct WebhookPage {
     private let webhook: JSON
     private let deliveries: JSON
 
-    /// Takes the webhook from the address's second argument.
+    /// Takes the webhook from the second argument in the page's address.
     init(_ room: ProjectRoom, _ visit: Visit) throws(Turned) {
         try self.init(room, visit.arguments[1], Fields(visit.query))
     }

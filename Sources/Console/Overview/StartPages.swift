@@ -1,7 +1,7 @@
 import Core
 import HTTPServer
 
-/// A person's first page: the list of projects.
+/// The page that a person sees first: the list of projects.
 enum StartPage {
     static func response(for visitor: Visitor) -> Response {
         let roles = visitor.signedIn.roles

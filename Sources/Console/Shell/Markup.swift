@@ -36,7 +36,8 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendLiteral(_ literal: StaticString) { html += "\(literal)" }
 
-        /// Adds text between tags. Shows by name the characters that would hide or reverse other characters.
+        /// Adds text between tags. Characters that would hide or reverse other characters are shown
+        /// by name.
         package mutating func appendInterpolation(_ text: String) {
             for scalar in text.unicodeScalars {
                 if let escape = scalar.escape {
@@ -84,7 +85,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the character changes the look of other characters, like control characters and direction marks.
+    /// Whether the character changes how other characters look, as control characters and direction
+    /// marks do.
     fileprivate var isDeceptive: Bool {
         switch value {
         case 0x09, 0x0A: false

@@ -39,7 +39,7 @@ struct Place: Sendable {
     }
 }
 
-/// Returns the text, with everything percent-encoded except plain letters, digits and four punctuation marks.
+/// Returns the text percent-encoded, except for ASCII letters, digits and four punctuation marks.
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

@@ -27,7 +27,7 @@ extension Markup {
         return "<dl>\(lines)</dl>"
     }
 
-    /// Returns the text in code style, or nothing for `nil`.
+    /// Returns the text in code style, or nothing if there is no text.
     static func code(_ text: String?) -> Markup {
         guard let text, !text.isEmpty else { return .nothing }
         return "<code>\(text)</code>"

@@ -91,7 +91,7 @@ extension SignInOutcome {
         }
     }
 
-    /// The message to a person who has to wait.
+    /// What to tell a person who has to wait.
     var refusal: (status: Int, sentence: String, headers: [Header])? {
         switch self {
         case .tooManyTries, .tooManyCodes:

@@ -13,7 +13,8 @@ struct SignInPages: Sendable {
 
     private func page(next: String?, email: String = "", trouble: String? = nil) -> Page {
         let alert = Markup.alert(trouble)
-        // Browsers do not send the cookie with a link from another site.
+        // For visitors who are signed in after all: browsers do not send the cookie when a link on
+        // another site is followed.
         let again: Markup =
             next.map {
                 """

@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// People's acts in a project, newest first.
+/// The actions that people have taken in a project, newest first.
 struct TrailPage {
     private static let filters = [("ticket", "Ticket"), ("customer", "Customer"), ("actor", "By")]
 
@@ -71,7 +71,8 @@ struct TrailPage {
         let isSandbox = entry["environment"]?.string == Environment.sandbox.rawValue
         let customer: Markup =
             entry["customer"]?.string.map { name -> Markup in
-                // An unclaimed purchase has no customer's page to link to.
+                // An unclaimed purchase has no customer, and therefore no customer's page to link
+                // to.
                 if name.hasPrefix("$") { return .code(name) }
                 return .link(NamedStream(room, name, isSandbox: isSandbox).place, name)
             } ?? .nothing

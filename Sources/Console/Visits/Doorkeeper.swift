@@ -4,20 +4,20 @@ import HTTPServer
 import Service
 import Synchronization
 
-/// The check of visitors' cookies, and of the pages that forms come from.
+/// Checks the cookies of visitors, and the pages that forms are sent from.
 final class Doorkeeper: Sendable {
     /// The maximum number of recently valid cookies to remember.
     private static let limit = 1000
 
     let signIns: SignIns
     let calls: InnerCalls
-    /// The count and the log of attempts to sign in.
+    /// Counts and logs attempts to sign in.
     let refused: RefusedSignIns
     /// Whether people without a second factor see only the page that sets one up.
     let requiresSecondFactor: Bool
     let heavyPages = HeavyPages()
     private let speaksTLS: Bool
-    /// Recently valid cookies. They only determine the queue in which a visitor waits.
+    /// Recently valid cookies. These only determine the queue in which a visitor waits.
     private let seen = Mutex<Set<String>>([])
 
     init(
@@ -31,7 +31,7 @@ final class Doorkeeper: Sendable {
         self.requiresSecondFactor = requiresSecondFactor
     }
 
-    /// Returns whether the browser uses HTTPS, with Deed itself or with a trusted proxy.
+    /// Returns whether the browser uses HTTPS, either to Deed itself or to a trusted proxy.
     private func isSecure(_ visit: Visit) -> Bool { speaksTLS || visit.way == .proxy }
 
     /// Throws if others could read the request in transit.
@@ -47,7 +47,8 @@ final class Doorkeeper: Sendable {
 
     func cookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit)) }
 
-    /// Returns the cookie of a browser that has given the right password but no code. It opens no page.
+    /// Returns the cookie of a browser that has given the right password but no code. This cookie
+    /// gives access to no page.
     func begunCookie(of visit: Visit) -> String? { visit.cookie(cookieName(visit) + "-code") }
 
     /// Tells the browser to keep the cookie until the browser is closed, or to delete it.
@@ -66,9 +67,9 @@ final class Doorkeeper: Sendable {
                 + (isSecure(visit) ? "; Secure" : "") + (value == nil ? "; Max-Age=0" : ""))
     }
 
-    /// Signs a person in with a new cookie, and shows the page that the person wanted.
+    /// Signs a person in with a new cookie, and shows the page that the person asked for.
     func enter(_ cookie: String, _ next: String?, _ visit: Visit) throws(Turned) -> Response {
-        // Other people may know the old cookie.
+        // Ends the old session, because other people may know its cookie.
         if let old = self.cookie(of: visit) {
             try asking { () throws(Fault) in try signIns.signOut(old) }
         }

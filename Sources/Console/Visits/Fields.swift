@@ -4,7 +4,8 @@ import API
 struct Fields: Sendable {
     private var values: [String: String] = [:]
 
-    /// Parses the fields. The first value of a name counts. Fields with invalid encoding are left out.
+    /// Parses the fields. If a name occurs several times, its first value is used. Fields with
+    /// invalid encoding are left out.
     init(_ text: String) {
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(

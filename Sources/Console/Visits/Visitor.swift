@@ -82,7 +82,7 @@ extension Turned {
     )
 }
 
-/// Calls `send`. A problem turns the visitor away.
+/// Turns the visitor away if the call has a problem.
 func turning<Answer>(
     _ answer: () throws(Problem) -> Answer
 ) throws(Turned) -> Answer {

@@ -12,7 +12,7 @@ package struct Belongings: Hashable, Sendable {
 
     package init() {}
 
-    /// The maximum weight that one event can hold.
+    /// The maximum weight of the belongings in one event.
     static let limit = 1000
 
     /// The approximate size in kilobytes. A grant or an order may have a long reason. Four credits
@@ -36,7 +36,7 @@ package struct BelongingNames: Hashable, Sendable {
     /// The tokens, including those of orders.
     package let tokens: [AccountToken]
     package let balances: [CurrencyID: Int64]
-    /// Withdrawn consents to the use of apps that no longer belong to the customer. Set only when a merge is undone.
+    /// Withdrawals of consent that left together with the other belongings. Set only when a merge is undone.
     package internal(set) var consents: [NewsID]
 
     package init(

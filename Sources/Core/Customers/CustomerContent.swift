@@ -222,7 +222,7 @@ extension CustomerContent {
         case .balanceAdjusted(let adjusted):
             let amount = Int128(adjusted.amount)
             if amount < 0 { noteSpending(-amount, of: adjusted.currency) }
-            // Earned coins do not make up for missing ones.
+            // Coins that the customer earned do not make up for missing coins.
             if amount > 0, adjusted.earnedAt == nil { joined.makeUp(amount, adjusted.currency) }
             balances.apply(adjusted)
         default: break

@@ -56,7 +56,7 @@ package struct FindWords: Hashable, Sendable {
         return (position, String(parts[2]))
     }
 
-    /// The first text in byte order that follows all texts beginning with this one.
+    /// The first string in byte order that follows all strings beginning with this one.
     package var end: String {
         var scalars = Array(text.unicodeScalars)
         while let last = scalars.popLast() {

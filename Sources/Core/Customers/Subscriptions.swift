@@ -8,7 +8,7 @@ package struct SubscriptionStatus: Hashable, Sendable {
     package let group: String?
     /// Whether this is the current subscription in its group. Among subscriptions that give access,
     /// the one with the highest level is current. If several have the same level, or if none gives
-    /// access, the subscription that determines their access is current.
+    /// access, the one that determines the customer's access is current.
     package internal(set) var isCurrent: Bool
     package let isActive: Bool
     package let run: Interval

@@ -52,8 +52,8 @@ extension Purchase {
     }
 }
 
-/// Returns the number of bytes that one value takes in a list, including its texts.
+/// Returns the number of bytes that one value takes in a list, including its strings.
 private func weigh<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.stride + texts }
 
-/// The number of bytes taken by one value's longer texts: a few texts of about fifty bytes each.
+/// The number of bytes taken by one value's longer strings: a few of about fifty bytes each.
 private let texts = 150

@@ -73,8 +73,9 @@ package struct ErasedLife: Sendable {
     fileprivate func forgotten(
         _ treatment: PurchaseTreatment, digest: ([UInt8]) -> [UInt8]
     ) -> [PurchaseMark] {
-        // A repeated erasure lists the customer's purchases at the time of the first one. Purchases
-        // that moved to the customer after the backup belong to another person.
+        // An erasure that is repeated after a restore marks only the purchases that the original
+        // erasure marked. Purchases that moved to the customer after the backup belong to another
+        // person.
         if let lost { return lost.sorted() }
         let names = state.purchases.filter { treatment == .forget || state.hasCounted($0) }
             .flatMap(\.everyID)

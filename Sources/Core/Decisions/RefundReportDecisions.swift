@@ -50,7 +50,8 @@ extension Purchase {
             }
             return .refundReportPrepared(RefundReportPrepared(request, content))
         case .finish(let end, let detail):
-            // The store has received the report, even if it has made its decision in the meantime.
+            // The end is recorded even if the store has decided in the meantime, because the store
+            // has received the report.
             guard let report = report(on: id), report.end == nil else { return nil }
             switch end {
             case .reported:

@@ -66,9 +66,9 @@ package struct Submission: Sendable {
     /// The account tokens in the evidence, in lower case and without duplicates.
     package var tokens: [String] { distinct(groups.flatMap(\.tokens)) }
 
-    /// The other customers whose streams the decision needs. If the store sends the evidence, these are the keepers
-    /// of unclaimed purchases and the customers concerned by news. If a customer sends it, all purchases get a
-    /// holder, so these are the accounts, whose streams list their customers.
+    /// The other customers whose streams the decision needs. If the store sends the evidence, these are the keepers of
+    /// unclaimed purchases and the customers concerned by news. If a customer sends it, all purchases get a holder, so
+    /// only the accounts remain, whose streams list their customers.
     package var keepers: [CustomerID] {
         guard bearer == .store else {
             return distinct(items.flatMap(\.apps.apps).compactMap(\.appTransaction))

@@ -140,8 +140,8 @@ extension CustomerState {
         if !losses.isEmpty { throw .merge(.spent(losses)) }
     }
 
-    /// Returns the consents that were withdrawn after that customer came and that concern the customer's accounts or
-    /// these purchases.
+    /// Returns the consents that were withdrawn after that customer was merged into this one and that concern the
+    /// customer's accounts or these purchases.
     fileprivate func consents(
         of one: JoinedCustomer, with purchases: [Purchase]
     ) -> [ConsentFact] {

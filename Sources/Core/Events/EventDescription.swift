@@ -68,7 +68,7 @@ extension Deed {
 }
 
 extension EventDescription.Explanation {
-    /// Returns a sentence about a person's act on the event's subject.
+    /// Returns a sentence about a person's action on the event's subject.
     static func deed(_ verb: String, _ rest: String = "") -> EventDescription.Explanation {
         .inWords { event in
             guard let deed = event.event.content as? any Deed, let name = deed.subject.name else {

@@ -12,8 +12,8 @@ package struct LogFormat: Hashable, Comparable, Sendable {
     package static func < (one: LogFormat, other: LogFormat) -> Bool { one.number < other.number }
 
     package static let first = LogFormat(1)
-    /// Adds a store's complete answer to a transaction, from which the transactions are derived, and the types and members
-    /// that name this format.
+    /// Adds to each transaction the store's complete answer, from which the transactions are derived. Also adds the
+    /// types and members that name this format.
     package static let readings = LogFormat(2)
 
     /// The newest format that this program knows.

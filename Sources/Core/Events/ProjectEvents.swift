@@ -57,8 +57,8 @@ package struct KeyRevoked: EventContent {
 /// all permissions.
 package enum Role: String, Hashable, Sendable, CaseIterable {
     case reader
-    /// Support staff. They act within the project's limits, give a ticket for each act, and do not
-    /// see prices.
+    /// Support staff. They act within the project's limits, give a ticket for each action, and do
+    /// not see prices.
     case support
     case backend
     case admin

@@ -40,7 +40,7 @@ package struct PurchaseAttached: EventContent {
     }
 }
 
-/// Support blocked a purchase from that instant on, or lifted the block.
+/// Support blocked a purchase from an instant on, or lifted the block.
 package struct BlockChanged: EventContent {
     package let purchase: PurchaseID
     package let at: Instant
@@ -96,7 +96,7 @@ package enum MoveCause: Hashable, Sendable {
         }
     }
 
-    /// Whether the purchase stays with the same person. Its standing then does not change.
+    /// Whether the purchase stays with the same person. If so, its standing does not change.
     var isOfMerge: Bool { self == .merged || self == .unmerged }
 
     /// Whether the move starts the cool-down, which keeps purchases from moving back and forth.

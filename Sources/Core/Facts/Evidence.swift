@@ -62,7 +62,7 @@ package struct RawEvidence: Hashable, Sendable {
 package struct EvidenceHeading: Hashable, Sendable {
     /// The SHA-256 of the evidence without its wrapping.
     package let digest: [UInt8]
-    /// The name of the evidence's kind. It is a text because this release may not know the kind of a queued item.
+    /// The name of the evidence's kind. It is a string because this release may not know the kind of a queued item.
     package let kind: String
     package let environment: Environment
     package let app: AppID

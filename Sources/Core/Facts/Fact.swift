@@ -38,7 +38,7 @@ package struct PurchaseID: Hashable, Comparable, Sendable, CustomStringConvertib
         self.original = original
     }
 
-    /// Reads a text such as `apple:2000000123`. The store's name ends at the first colon.
+    /// Reads a string such as `apple:2000000123`. The store's name ends at the first colon.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let store = Store(rawValue: String(parts[0])),

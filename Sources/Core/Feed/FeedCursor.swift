@@ -154,7 +154,7 @@ private struct CursorDigits {
 
     init() {}
 
-    /// Reads a text that ends with its checksum; `nil` if the text is damaged.
+    /// Reads a string that ends with its checksum; `nil` if the string is damaged.
     init?(reading text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count > CursorDigits.sealLength,

@@ -13,8 +13,8 @@ package struct ToldAccess: Sendable {
     /// event.
     private var merging: Merging?
 
-    /// A merge, which counts as one change although each purchase has a separate event. Otherwise, each purchase
-    /// would require deriving the answer about all purchases again.
+    /// A merge, which counts as one change although each purchase has a separate event. Otherwise, the answer about all
+    /// purchases would have to be derived again for each one.
     private struct Merging {
         let before: Before
         var missing: Int
@@ -88,8 +88,8 @@ package struct ToldAccess: Sendable {
         return AnswerChange.all(from: before, to: after)
     }
 
-    /// Returns the changes of an erasure, which names the access that it ended, or no changes for an emptied event.
-    /// Returns `nil` if no erasure affects the event.
+    /// Returns the changes of an event that an erasure affects: for the erasure itself, the end of the access that it
+    /// names; for the events before it, none. Returns `nil` for any other event.
     private mutating func changes(byErasureIn recorded: RecordedEvent) -> [AnswerChange]? {
         switch recorded.event {
         case .customerErased(let erased):

@@ -89,7 +89,7 @@ package struct ProjectFigures: Hashable, Sendable {
         package mutating func add(_ item: Item) {
             count += 1
             if items.count == Self.limit, let last = items.last, last < item { return }
-            // The items stay in order, and most lists are short.
+            // The items stay in order. A linear search suffices, because most lists are short.
             let place = items.firstIndex { item < $0 } ?? items.endIndex
             items.insert(item, at: place)
             if items.count > Self.limit { items.removeLast() }

@@ -34,7 +34,7 @@ package struct Identifier<Kind>: Hashable, Comparable, Sendable, CustomStringCon
     }
 
     package func hash(into hasher: inout Hasher) {
-        // Texts that consist of equal bytes are equal, and therefore have equal hashes.
+        // Strings that consist of equal bytes are equal, and therefore have equal hashes.
         hasher.combine(text)
     }
 
@@ -67,7 +67,7 @@ extension Span<UInt8> {
     }
 }
 
-/// Why a text cannot be an identifier.
+/// Why a string cannot be an identifier.
 package struct InvalidIdentifier: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case empty

@@ -5,7 +5,7 @@ package struct AppVersion: Hashable, Comparable, Sendable {
     // dropped.
     private let parts: [String]
 
-    /// `nil` if the text does not begin with a digit. Stores send an empty text for an unknown
+    /// `nil` if the text does not begin with a digit. Stores send an empty string for an unknown
     /// version.
     package init?(_ text: String) {
         guard let first = text.utf8.first, first.decimalDigit != nil else { return nil }

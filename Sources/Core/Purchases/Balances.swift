@@ -4,7 +4,7 @@ package struct Balances: Hashable, Sendable {
     /// JSON reader can represent it exactly.
     package static let limit: Int64 = (1 << 53) - 1
 
-    // Wider than any sum of amounts, so that movements cannot overflow in any order.
+    // 128 bits are wider than any sum of amounts, so that movements cannot overflow in any order.
     package private(set) var totals: [CurrencyID: Int128] = [:]
     package private(set) var credits: [Credit.Key: Credit] = [:]
     /// The amounts that back ends added on the most recent day on which they added any.
@@ -79,7 +79,8 @@ package struct Balances: Hashable, Sendable {
 package struct Coins: Hashable, Sendable {
     package var amounts: [CurrencyID: Int64] = [:]
     package var credits: [Credit.Key: Credit] = [:]
-    /// The amounts that back ends added on a day. These amounts move too, because the daily limit applies to a person.
+    /// The amounts that back ends added on a day. These amounts move along with the coins, because the daily limit
+    /// applies to a person.
     package var earnings: [CurrencyID: Earning] = [:]
 
     package struct Earning: Hashable, Sendable {

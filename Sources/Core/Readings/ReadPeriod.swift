@@ -22,7 +22,7 @@ struct ReadLane {
         var start: Instant
         /// The end of the time that has been paid for.
         var expires: Instant?
-        /// Whether a reading stated that end before any payment failed.
+        /// Whether a reading stated the end of the paid time before any payment failed.
         var isEndKnown = false
         var graceUntil: Instant?
         var revokedAt: Instant?

@@ -72,8 +72,8 @@ struct ReadingCourse {
 }
 
 extension ReadingCourse.Line {
-    /// Returns when a product begins that does not appear in the first reading: when a product that has disappeared
-    /// ended, or else at `instant`, when the product first appears.
+    /// Returns the start of a product that is missing from the first reading: the end of the last earlier product, or
+    /// else `instant`, when the product first appears in a reading.
     fileprivate func entry(at instant: Instant) -> Instant {
         lanes.compactMap { $0.drafts.last?.expires }.filter { $0 <= instant }.max() ?? instant
     }
@@ -249,7 +249,7 @@ extension TransactionID {
         self.init(joining: name.text, ":\(product)")
     }
 
-    /// Returns the id of one product of several in the same order, or of one period of several.
+    /// Returns the id of one of several products in the same order, or of one of several periods.
     fileprivate func part(_ product: ProductID?, _ part: Int) -> TransactionID {
         let ending = (product.map { ":\($0)" } ?? "") + (part > 1 ? "#\(part)" : "")
         return TransactionID(joining: text, ending)

@@ -67,7 +67,7 @@ extension Purchase {
         ]
     }
 
-    /// Returns the inquiry by one token. Each product has a separate end and a separate grace period.
+    /// Returns the inquiry that uses this token. Each product has a separate end and a separate grace period.
     private func inquiry(by name: TransactionID, about last: [ReadPeriod]) -> TokenInquiry? {
         let newest = readings.last { $0.reading?.tokenName == name && $0.reading?.isKnown == true }
         guard let newest, let token = newest.reading?.token else { return nil }

@@ -28,7 +28,8 @@ struct Soundness: Hashable, Sendable {
             if found > 0 || !finished.errors.isEmpty {
                 doubted.insert(step)
             } else if step != .projections || !leavesRows {
-                // A run over a sample may have missed the row.
+                // While unrepaired rows remain, the projections stay doubted, because a run over a
+                // sample may have missed those rows.
                 doubted.remove(step)
             }
         }

@@ -107,7 +107,8 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code. The state comes before the point. The offer, once it has begun, comes after it.
+    /// The compact reason code. The state comes before the point, and the offer, once it has begun, comes after the
+    /// point.
     var code: String {
         state == .upcoming
             ? "0.0"

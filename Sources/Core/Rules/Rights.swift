@@ -121,14 +121,14 @@ extension Purchase {
                 return known.kind
             }
         }
-        // Stores do not sell any other products that expire.
+        // The only products with an expiry that stores sell are auto-renewable.
         return transactions.contains { $0.expires != nil } ? .autoRenewable : nil
     }
 }
 
 extension Catalog {
-    /// Returns the rule for several purchases of one non-renewing product. Purchases are sorted by id, but the rule
-    /// needs the order of purchase, and the id only for ties.
+    /// Returns the rule for several purchases of one non-renewing product. Terms arrive sorted by id, but the rule
+    /// needs them in order of purchase, with the id only for ties.
     fileprivate func fixedTerms(of product: Int, _ terms: [FixedTerms.Term]) -> FixedTerms? {
         guard case .nonRenewing(let duration, let stacking) = products[product].terms
         else { return nil }

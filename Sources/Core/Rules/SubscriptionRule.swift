@@ -37,9 +37,9 @@ extension [Transaction] {
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
     }
 
-    /// Returns the access that a grace period gives after a period. The store must have signed the grace during or
-    /// after the period, but before the next one began. The grace ends if the period is revoked or the next one
-    /// begins.
+    /// Returns the access that a grace period gives after a period. The store must have signed the statement about the
+    /// grace period during or after the period, but before the next one began. The grace ends if the period is revoked
+    /// or the next one begins.
     func grace(after index: Int, of source: Right.Source, among graces: [Grace]) -> Right? {
         if !begins(index) { return nil }
         let (start, next) = (self[index].start, start(after: index))
@@ -79,8 +79,8 @@ extension Transaction {
             && !waitedForRenewal(of: former) && !former.isRenewed(at: start)
     }
 
-    /// Returns whether the store, when it could already charge for the former period, announced this product for the
-    /// next renewal. The renewal then starts this product, however early it begins.
+    /// Returns whether the store announced this product for the next renewal at a time when it could already charge for
+    /// the former period. If so, the renewal starts this product, however early it begins.
     private func waitedForRenewal(of former: Transaction) -> Bool {
         guard let announcedAt else { return false }
         return announcedAt >= former.start.advanced(byMilliseconds: -former.earliness)

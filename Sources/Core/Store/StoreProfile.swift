@@ -56,11 +56,11 @@ package struct HandIn: Sendable {
     }
 }
 
-/// A text member of an object in which evidence is submitted.
+/// A string member of an object in which evidence is submitted.
 package struct HandInMember: Sendable {
     package let name: String
     package let isRequired: Bool
-    /// The function that says what is wrong with a text, as the end of a sentence that begins with the member's name.
+    /// The function that says what is wrong with a value, as the end of a sentence that begins with the member's name.
     package let mistake: @Sendable (String) -> String?
 
     package init(

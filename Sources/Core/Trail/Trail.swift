@@ -37,7 +37,7 @@ package enum TrailPlace: Hashable, Sendable {
     }
 }
 
-/// An act that the log records, performed by a person or with a person's key.
+/// A recorded action that was taken by a person or with a person's key.
 package struct RecordedAct: Sendable {
     package let position: Position
     package let stream: Stream
@@ -47,7 +47,7 @@ package struct RecordedAct: Sendable {
     package let actor: Actor
     package let why: Why
 
-    /// Why the act was done, if its event can be read.
+    /// Why the person acted, if the event can be read.
     package struct Why: Hashable, Sendable {
         package let reason: String?
         package let ticket: String?
@@ -121,14 +121,14 @@ package struct RefusedCall: Hashable, Sendable {
         return nil
     }
 
-    /// Returns whether the id belongs to a person, who can make calls like a key.
+    /// Returns whether the id belongs to a person. People can make calls, as keys can.
     private static func isPerson(_ id: String) -> Bool { id.hasPrefix("pe_") }
 }
 
-/// The matching acts, and the position that the search reached.
+/// The matching actions, and the position that the search reached.
 package struct FoundActs: Sendable {
     package let acts: [RecordedAct]
-    /// The last position that was examined; `nil` if no further acts can follow.
+    /// The last position that was examined; `nil` if no further actions can follow.
     package let lookedUntil: TrailPlace?
 
     package init(acts: [RecordedAct], lookedUntil: TrailPlace?) {

@@ -34,8 +34,8 @@ package struct Webhook: EventContent {
     package var isPaused = false
     /// The number of the newest key.
     package var key: Int64 = 1
-    /// How many times an admin has resumed the webhook. Resuming restarts messages that had stopped
-    /// on their own.
+    /// How many times an admin has resumed the webhook. Resuming also restarts messages that had
+    /// stopped by themselves.
     package var resumptions: Int64 = 0
     package var subject: EventSubject { .project }
 

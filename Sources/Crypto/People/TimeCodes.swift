@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Returns the code of six digits that a secret makes for a time step, as in RFC 6238. It uses
-/// SHA-1, because apps support that.
+/// Returns the code that a secret generates for a time step, as in RFC 6238. It uses SHA-1, because
+/// authenticator apps support that.
 package func timeCode(of step: Int64, _ secret: [UInt8], digits: Int = 6) -> String {
     let message = (0..<8).reversed().map { UInt8(truncatingIfNeeded: step >> ($0 * 8)) }
     var code = [UInt8](repeating: 0, count: 20)

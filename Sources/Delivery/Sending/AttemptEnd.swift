@@ -32,14 +32,14 @@ package struct AttemptEnd: Sendable {
 }
 
 /// Replaces each value, its JSON forms and its long words in the body with stars. A receiver may repeat a token without
-/// the word before it, so the long words are hidden separately.
+/// the word before it, so the long words are also hidden on their own.
 private func hide(_ values: [String], in body: [UInt8]) -> [UInt8] {
     let words = values.flatMap { value -> [String] in
         [value] + value.split(separator: " ").filter { $0.utf8.count >= 8 }.map(String.init)
     }
     let forms = words.flatMap { word -> [[UInt8]] in
         let coded = Array(JSON.string(word).bytes.dropFirst().dropLast())
-        // Some programs also escape slashes.
+        // Also hides the form with escaped slashes, which some programs write.
         return [Array(word.utf8), coded, coded.replacing([0x2F], with: [0x5C, 0x2F])]
     }
     return forms.sorted { $0.count > $1.count }.reduce(body) { body, form in

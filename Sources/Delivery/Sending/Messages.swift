@@ -95,7 +95,8 @@ package struct MessageForm: Sendable {
     }
 }
 
-/// Makes a text safe for a header: keeps letters, digits and a few other characters, and encodes the rest.
+/// Makes a string safe for a header by encoding everything except letters, digits and a few other
+/// characters.
 private func percentCoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

@@ -19,7 +19,7 @@ extension EvidenceKind {
 }
 
 extension EvidenceKind {
-    /// Returns the kind that `bytes` appear to be, or `nil` if they look like no kind. A match proves nothing.
+    /// Returns the kind that `bytes` appear to be, or `nil` if they do not look like any kind. A match proves nothing.
     package static func detect(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let first = bytes.first(where: { !isSpace($0) }) else { return nil }
         if bytes[0] == 0x30 { return .appReceipt }
@@ -32,7 +32,7 @@ extension EvidenceKind {
 
     private static func detectJSON(_ bytes: [UInt8]) -> EvidenceKind? {
         guard let body = try? JSON.read(bytes) else {
-            // An error in malformed JSON is reported for the kind that the text was probably meant to be.
+            // Guesses which kind the malformed JSON was meant to be, so that its error is reported for that kind.
             let start = String(decoding: bytes.prefix(32), as: UTF8.self)
             return start.contains("\"signedPayload\"") ? .notification : .verifyReceiptReply
         }
@@ -56,8 +56,8 @@ extension EvidenceKind {
             || members["originalTransactionId"] != nil && members["transactionId"] == nil
                 && members["purchaseDate"] == nil
         {
-            // Renewal info is the only kind without a transaction. This also recognizes renewal info that lacks one of
-            // its own members.
+            // Renewal info is the only kind without a transaction. This check also recognizes renewal info that lacks
+            // one of its own members.
             self = .renewalInfo
         } else if members["receiptType"] != nil || members["originalApplicationVersion"] != nil {
             self = .appTransaction

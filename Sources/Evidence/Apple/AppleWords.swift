@@ -13,7 +13,7 @@ extension ProductKind {
         }
     }
 
-    /// Reads the number from a receipt. Zero can also mean "unknown" there, so it gives `nil`.
+    /// Reads the number from a receipt. Zero can also mean "unknown" there, so the result is `nil` for zero.
     init?(receiptCode: Int64) {
         switch receiptCode {
         case 1: self = .consumable

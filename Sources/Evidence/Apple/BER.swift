@@ -145,7 +145,7 @@ struct BERReader {
         return Header(tag: tag, contentStart: contentStart, length: length)
     }
 
-    /// Returns the position of the two zeros that end the content of indefinite length that starts at `start`.
+    /// Returns the position of the two zeros that end the indefinite-length content starting at `start`.
     private func endMark(from start: Int) throws(BERFault) -> Int {
         var open = 1
         var position = start

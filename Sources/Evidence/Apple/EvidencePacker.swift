@@ -5,7 +5,7 @@ import Synchronization
 /// Splits evidence into pieces for storage, without verifying anything. Evidence that could not be restored byte for
 /// byte is stored in one piece.
 final class EvidencePacker: Sendable {
-    /// Longer certificates stay in place. Genuine certificates are one to two kilobytes long.
+    /// Longer certificates are not removed from the content. Genuine certificates are one to two kilobytes long.
     private static let certificateLimit = 16 << 10
     private static let certificateCountLimit = 32
 
@@ -42,8 +42,8 @@ final class EvidencePacker: Sendable {
         return pieces + [.literal(Array(bytes[end...]))]
     }
 
-    /// Returns the three decoded parts of a signed statement, or `nil` for any other text. The
-    /// base64 decoding is strict, so encoding the parts again gives the same text.
+    /// Returns the three decoded parts of a signed statement, or `nil` for any other string. The
+    /// base64 decoding is strict, so encoding the parts again gives the same string.
     private func statement(_ text: Span<UInt8>, mayHoldOthers: Bool) -> [Piece]? {
         guard let header = header(of: text),
             let dot = text.firstIndex(from: header.text.count, where: { $0 == SignedJSON.dot }),
@@ -87,7 +87,7 @@ final class EvidencePacker: Sendable {
         (64...EvidencePacker.certificateLimit).contains(count)
     }
 
-    /// Returns the bytes. Replaces each long quoted string for which `replace` returns something.
+    /// Splits the bytes into pieces, and replaces each long quoted string for which `replace` returns something.
     private func replacing(
         _ bytes: [UInt8], _ replace: (Span<UInt8>) -> [Piece]?
     ) -> [Piece] {

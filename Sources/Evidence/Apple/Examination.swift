@@ -27,7 +27,7 @@ package struct Check: Hashable, Sendable {
     package let detail: String
 }
 
-/// A person's question about a piece of evidence. It requires no configured app.
+/// A person's question about a piece of evidence. Answering it requires no configured app.
 package struct EvidenceQuestion: Sendable {
     package var now: Instant
     package var bundleID: AppID?
@@ -83,8 +83,8 @@ extension Verifier {
             kind: kind, statement: statement, refusal: refusal, checks: report.checks)
     }
 
-    /// Throws if the reply can be refused for a more specific reason than that it comes from a
-    /// file. Replies from files are always refused in the end.
+    /// Throws if there is a more specific reason to refuse the reply than that it comes from a
+    /// file. In the end, every reply from a file is refused.
     private func examineReply(_ bytes: [UInt8], on terms: Terms) throws(EvidenceRefusal) {
         let reply = try VerifyReceiptReply(bytes)
         try reply.requireValid()
@@ -119,7 +119,7 @@ private struct CheckReport {
     let refusal: EvidenceRefusal?
 
     var checks: [Check] {
-        // A reply contains a receipt.
+        // In a verifyReceipt reply, the only statement inside is the latest receipt.
         let failed = refusal.map {
             $0.check == .inside && kind == .verifyReceiptReply ? .latestReceipt : $0.check
         }

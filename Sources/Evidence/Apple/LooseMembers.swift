@@ -20,7 +20,7 @@ extension Members {
         return value
     }
 
-    /// Returns an enumeration's value. A text that is a number becomes that number.
+    /// Returns an enumeration's value. A string that represents a number becomes that number.
     func looseWord(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try looseText(name).map { text in Int64(text).map(StoreWord.number) ?? .text(text) }
     }
@@ -35,7 +35,7 @@ extension Members {
         }
     }
 
-    /// Returns a date, taken from its milliseconds if the reply has them, otherwise from the text beside them.
+    /// Returns a date, taken from its milliseconds if the reply states them, otherwise from its text.
     func looseInstant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         if let milliseconds = try looseInteger(name + "_ms") {
             return try Instant(milliseconds: milliseconds).stated(by: name + "_ms")

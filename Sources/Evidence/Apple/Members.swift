@@ -39,7 +39,8 @@ struct Members {
         try value(name) { $0.integer }
     }
 
-    /// Returns an enumeration's value in either form. A store may add values that this release does not know.
+    /// Returns an enumeration's value, which may be a number or a string. A store may add values that this release does
+    /// not know.
     func word(_ name: String) throws(EvidenceRefusal) -> StoreWord? {
         try value(name) { json in
             json.integer.map(StoreWord.number) ?? json.string?.writable.map(StoreWord.text)
@@ -50,7 +51,7 @@ struct Members {
         try value(name) { $0.bool }
     }
 
-    /// Returns a time in milliseconds since 1970. Xcode writes some times with a fraction, which is
+    /// Returns a time in milliseconds since 1970. Xcode gives some of them a fraction, which is
     /// dropped, and writes the distant past for a missing date.
     func instant(_ name: String) throws(EvidenceRefusal) -> Instant? {
         guard let milliseconds = try milliseconds(name) else { return nil }
@@ -118,8 +119,8 @@ extension Identifier {
 }
 
 extension String {
-    /// The text, if Deed can store it. PostgreSQL does not allow U+0000. In a row, that character
-    /// would break every view of the row, for all projects.
+    /// The string, if Deed can store it. PostgreSQL does not allow U+0000. If a row contained that
+    /// character, every view that reads the row would fail, for all projects.
     var writable: String? { utf8.contains(0) ? nil : self }
 }
 

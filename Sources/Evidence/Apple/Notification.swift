@@ -56,7 +56,7 @@ struct Notification {
             if let body = try members.members(name) { return (body, try body.text("environment")) }
         }
         guard let token = try members.members("externalPurchaseToken") else {
-            // Containers that are newer than this release name their app in the same way.
+            // Containers that this release does not know yet name their app in the same way.
             for member in members.object.members where member.value["bundleId"] != nil {
                 guard let body = try members.members(member.name) else { continue }
                 return (body, try body.text("environment"))

@@ -190,8 +190,8 @@ private struct FactOrigin {
 }
 
 extension TransactionFact {
-    /// The dates in a receipt may be in any order, and a receipt may lack cancellations, so neither
-    /// allows any conclusion.
+    /// The dates in a receipt may be in any order, and a receipt may lack cancellations, so nothing
+    /// can be inferred from either.
     fileprivate init(
         receipt purchase: Attributes, _ origin: FactOrigin
     ) throws(EvidenceRefusal) {

@@ -10,12 +10,12 @@ package enum ReplyVerdict: Hashable, Sendable {
     /// The receipt belongs to the host for that environment.
     case otherEnvironment(Environment)
 
-    /// The meaning of a status. For internal errors, the reply's own `is-retryable` decides.
+    /// The meaning of a status. For internal errors, it depends on the reply's own `is-retryable`.
     package init(status: Int64, isRetryable: Bool) {
         switch status {
         // An iOS 6 receipt with status 21006 is also genuine, but its subscription has expired.
         case 0, 21006: self = .valid
-        // Apple answers "The request was not a POST" even to a POST, so this says nothing about the receipt.
+        // Apple answers "The request was not a POST" even to a POST, so this status says nothing about the receipt.
         case 21000: self = .tryLater
         // Either the receipt is malformed, or the store has a temporary fault. The caller gives up after a few tries.
         case 21001, 21002: self = .tryLater

@@ -12,7 +12,7 @@ struct SignedJSON {
     private let payload: Range<Int>
     private let signature: Range<Int>
 
-    /// Finds the parts. `headerCount` is the length of the header, if already known.
+    /// Splits the bytes into the three parts. `headerCount` is the length of the header, if already known.
     init(_ bytes: [UInt8], headerCount: Int? = nil) throws(EvidenceRefusal) {
         guard let first = headerCount ?? bytes.firstIndex(of: SignedJSON.dot), first > 0,
             let second = bytes[(first + 1)...].firstIndex(of: SignedJSON.dot), second > first + 1,

@@ -44,7 +44,8 @@ struct VerifyReceiptReply {
         try members.text("latest_receipt").map { Array($0.utf8) }
     }
 
-    /// `host` is the environment of the host that answered. It is needed because replies for iOS 6 receipts name none.
+    /// `host` is the environment of the host that answered. It is needed because replies for iOS 6 receipts name no
+    /// environment.
     func statement(
         rank: Rank, host: Environment? = nil
     ) throws(EvidenceRefusal) -> StoreStatement<Unverified> {
@@ -52,7 +53,7 @@ struct VerifyReceiptReply {
         let requested = try receipt.first(
             "request_date", "receipt_creation_date", "purchase_date", read: receipt.looseInstant)
         guard let signedAt = requested else { throw .signedDateMissing }
-        // Replies for iOS 6 receipts name the bundle id `bid`.
+        // Replies for iOS 6 receipts call the bundle id `bid`.
         let app: AppID = try members.require(
             "bundle_id", receipt.first("bundle_id", "bid", read: receipt.identifier))
         let named = try members.text("environment")
@@ -125,7 +126,7 @@ extension Members {
             signedAt: origin.signedAt, rank: origin.rank)
         fact.originallyPurchased = try looseInstant("original_purchase_date")
         fact.expires = try looseInstant("expires_date")
-        // In these replies, only auto-renewing subscriptions have an expiry.
+        // In verifyReceipt replies, only auto-renewing subscriptions have an expiry.
         if fact.expires != nil { fact.kind = .autoRenewable }
         if let quantity = try looseInteger("quantity") {
             if quantity < 0 { throw .invalidMember("quantity") }

@@ -2,7 +2,7 @@ internal import Core
 internal import Crypto
 
 extension StoreStatement where Trust == Unverified {
-    /// Gives the transactions in a statement from Xcode names that are unique to the developer's machine
+    /// Renames the transactions in a statement from Xcode, so that the names are unique to the developer's machine
     /// (docs/decisions/xcode.md). The names contain whole seconds because receipts are no more precise.
     func named(
         by signer: () throws(EvidenceRefusal) -> Certificate
@@ -18,8 +18,9 @@ extension StoreStatement where Trust == Unverified {
                 throw .invalidMember("transactionId")
             }
         }
-        // All statements from one machine name the same account. Only an app transaction could say
-        // when the app was installed there, so the certificate alone distinguishes accounts.
+        // All statements from one machine name the same account. The time of installation cannot
+        // distinguish accounts, because only an app transaction could state it, so only the
+        // certificate does.
         func account(_ id: AppTransactionID?) throws(EvidenceRefusal) -> AppTransactionID? {
             do {
                 return try id.map { try AppTransactionID(ofXcode: $0, signer: mark) }

@@ -30,7 +30,7 @@ package struct PlayAnswer: Hashable, Sendable {
         self.readAt = readAt
     }
 
-    /// The stored form. Equal answers give equal bytes.
+    /// The stored form. Equal answers have equal stored forms.
     package var bytes: [UInt8] {
         let text = String(validating: body, as: UTF8.self)
         let json: JSON = ["kind": .string(kind.word), "package": .string(app.text)]
@@ -69,7 +69,8 @@ package struct PlayAnswer: Hashable, Sendable {
 }
 
 extension TransactionID {
-    /// The id of a purchase that begins with the given token. A token is sensitive, and may be too long for an id.
+    /// The id of a purchase that begins with the given token. It is a digest, because a token is sensitive and may be
+    /// too long for an id.
     package init(playToken token: String) {
         let digest = SHA256.digest(Array(token.utf8)).bytes
         self.init(digits: Array(digest.prefix(16)).hexDigits)

@@ -47,7 +47,7 @@ package struct PlayEvidence: StoreEvidence {
             signedAt: answer.readAt, contents: contents.contents)
     }
 
-    /// Always refuses: an answer counts only if our own client fetched it, and then it does not pass through here.
+    /// Always refuses: an answer counts only if our own client fetched it, in which case it does not pass through here.
     package func verify(
         _ bytes: [UInt8], as kind: EvidenceKind, on terms: Terms
     ) throws(EvidenceRefusal) -> StoreStatement<Verified> {

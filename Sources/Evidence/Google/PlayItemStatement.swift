@@ -63,7 +63,7 @@ package struct PlayItemStatement: Hashable, Sendable {
 package struct PlayRenewal: Hashable, Sendable {
     package struct PriceChange: Hashable, Sendable {
         package let price: PlayMoney?
-        /// The mode, in Google's words.
+        /// The mode, as Google names it.
         package let mode: String?
         package let state: String?
         package let chargedAt: Instant?

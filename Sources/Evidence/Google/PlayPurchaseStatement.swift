@@ -63,7 +63,8 @@ package struct PlayPurchaseStatement: Hashable, Sendable {
         if let number = try members.integer("purchaseState") {
             state = State(number: number)
         } else {
-            // Google leaves out a zero, but never the time. An answer without a time is not about a purchase.
+            // Google leaves out a state of zero, but never the time. An answer without a time does not describe a
+            // purchase.
             state = members.has("purchaseTimeMillis") ? .purchased : .unknown("")
         }
         // The older API states a time even before the purchase has been paid for.

@@ -36,7 +36,8 @@ package struct PlaySubscriptionStatement: Hashable, Sendable {
     /// The token of the purchase that this one continues.
     package let linkedToken: String?
     package let accounts: PlayAccounts?
-    /// The purchase to which the customer comes back. Google no longer states it once the purchase is acknowledged.
+    /// The expired purchase to which the customer has resubscribed. Google no longer states it once the new purchase is
+    /// acknowledged.
     package let comesBack: Return?
     package let cancellation: Cancellation?
     package let resumesAt: Instant?
@@ -93,7 +94,7 @@ extension PlaySubscriptionStatement.State {
 }
 
 extension PlaySubscriptionStatement.Cancellation {
-    /// Reads why the subscription ended. Fails also if this release does not know the reason.
+    /// Reads why the subscription ended. Also fails if this release does not know the reason.
     fileprivate init?(_ members: PlayMembers?) throws(EvidenceRefusal) {
         guard let members else { return nil }
         if let user = try members.members("userInitiatedCancellation") {

@@ -80,7 +80,8 @@ private struct PieceWriter {
             return UInt8(truncatingIfNeeded: index)
         }
         certificates.append(certificate)
-        // Evidence with more certificates than the packer's limit is stored in one piece, so every number fits.
+        // Evidence with more certificates than the packer's limit is stored in one piece, so every number fits in a
+        // byte.
         return UInt8(truncatingIfNeeded: certificates.count - 1)
     }
 
@@ -93,7 +94,7 @@ private struct PieceWriter {
     }
 }
 
-/// Joins pieces. Trusts none of the bytes that it reads.
+/// Reassembles evidence from its pieces. Trusts none of the bytes that it reads.
 private struct PieceReader {
     /// The maximum depth. A statement inside another statement needs three levels.
     private static let depthLimit = 4

@@ -142,7 +142,7 @@ extension RefusedEvidence {
     }
 }
 
-/// Metrics about the proving of evidence.
+/// Metrics about how evidence is proven.
 private struct ProofMeasures: Sendable {
     let known: Counter
     let unread: Counter

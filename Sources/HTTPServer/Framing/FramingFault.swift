@@ -13,7 +13,7 @@ package enum FramingFault: Error, Hashable, Sendable, CaseIterable {
     case unknownTransferCoding
     case unknownVersion
 
-    /// The status code of the answer to such a request.
+    /// The status code of the answer to a request with this fault.
     package var status: Int {
         switch self {
         case .malformedRequestLine, .malformedHeader, .malformedHost, .malformedLength,

@@ -1,7 +1,7 @@
 import CReceive
 import Glibc
 
-/// The way of a connection's bytes from its socket to the library that parses them.
+/// Carries a connection's bytes from its socket to the library that parses them.
 ///
 /// The library receives only complete heads with clear framing. Anything else looks to the library like the end of the
 /// request. The library then asks for the answer, which is based on `fault`.
@@ -30,7 +30,7 @@ struct Inlet {
     private static let dropped = 1 << 20
 
     /// Returns what `recv` would return. To the library, a partly filled buffer means that no more
-    /// data is available. In that case, no checked bytes may be left over.
+    /// data is available, so no checked bytes may then be left over.
     mutating func receive(
         into buffer: UnsafeMutableRawBufferPointer, from source: UnsafePointer<receive_source>
     ) -> Int {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The check that finds up to where the framing of a connection's bytes is unambiguous.
+/// Checks how far the framing of a connection's bytes is unambiguous.
 ///
 /// It only finds where each request begins and ends, and rejects anything that another reader of the same bytes might
 /// interpret differently.
@@ -86,7 +86,7 @@ struct RequestGuard {
             phase = count == left ? .chunkEnd : .chunk(left: left - count)
             return count
         case .chunkEnd: return try lineEnd(bytes, then: .chunkSize)
-        // Header fields after the body could contradict those before it.
+        // No header fields may follow the body, because they could contradict those before it.
         case .lastLine: return try lineEnd(bytes, then: .head)
         case .over: return bytes.count
         }

@@ -83,7 +83,7 @@ struct RequestHead {
         _ line: UnsafeRawBufferPointer
     ) throws(FramingFault) {
         if line.isEmpty {
-            // Old clients often send a blank line after a body.
+            // One blank line is accepted before a request, because old clients often send one after a body.
             if isBlankSeen { throw .malformedRequestLine }
             isBlankSeen = true
             return
@@ -109,7 +109,8 @@ struct RequestHead {
         isLineSeen = true
     }
 
-    /// Returns the fault in the first line. HTTP/2's preface has a target that is invalid in HTTP/1.1.
+    /// Returns the fault in a first line with an invalid target. The first line of HTTP/2 also has one, and counts as
+    /// an unknown version.
     private func fault(
         ofTargetIn line: UnsafeRawBufferPointer, from start: Int
     ) -> FramingFault {
@@ -149,8 +150,8 @@ struct RequestHead {
             // The library copies this value and splits it at both of these characters.
             let parts = value.count { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") } + 1
             try charge(value.count + parts * RequestHead.fieldCost)
-        // For these two headers, the library keeps trailing blanks and then does not recognize the
-        // length or the coding.
+        // In `Content-Length` and `Transfer-Encoding`, the library keeps trailing blanks, and then
+        // does not recognize the length or the coding.
         case 14 where name.isSame("content-length"): try length(value.withoutBlanksBefore)
         case 17 where name.isSame("transfer-encoding"): try coding(value.withoutBlanksBefore)
         default: break
@@ -212,7 +213,7 @@ extension UnsafeRawBufferPointer {
         return strange == 0
     }
 
-    /// Whether all bytes are allowed in a path or query. Non-ASCII bytes are checked as text later.
+    /// Whether all bytes are allowed in a path or query. Non-ASCII bytes are checked as UTF-8 later.
     fileprivate var isTarget: Bool {
         var strange: UInt8 = 0
         for byte in self {
@@ -236,7 +237,7 @@ extension UnsafeRawBufferPointer {
         return count
     }
 
-    /// Returns whether the bytes equal this text, ignoring case. Both must have the same length.
+    /// Returns whether the bytes equal this string, ignoring case. Both must have the same length.
     fileprivate func isSame(_ text: StaticString) -> Bool {
         for place in indices where self[place] | 0x20 != text.utf8Start[place] { return false }
         return true

@@ -15,7 +15,7 @@ package enum Admission: Sendable {
     case body(limit: Int, Room)
     /// The body is discarded, and this is the answer.
     case refused(Response)
-    /// A worker in the strangers' room decides, because the decision takes a while.
+    /// The decision takes a while, so a worker in the strangers' room makes it.
     case asking(@Sendable () -> Admission)
 }
 
@@ -26,7 +26,7 @@ struct Shares<Holder: Hashable> {
 
     func held(by holder: Holder) -> Int { each[holder, default: 0] }
 
-    /// Takes an amount, unless that would exceed the holder's limit or the total.
+    /// Takes an amount for the holder, unless that would exceed the holder's limit or the limit on the total.
     mutating func take(_ amount: Int = 1, for holder: Holder, limit: Int, of most: Int = .max)
         -> Bool
     {

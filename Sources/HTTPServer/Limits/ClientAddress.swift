@@ -1,7 +1,7 @@
 import Glibc
 
-/// A client's network address. Only the first 56 bits of an IPv6 address count, the size of an ordinary internet line,
-/// because clients can choose the other bits freely.
+/// A client's network address. Only the first 56 bits of an IPv6 address count, because a client on an ordinary
+/// internet line can choose the other bits freely.
 package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// The bytes in network order. An IPv4 address is stored as an IPv6 one.
     fileprivate let bytes: [UInt8]
@@ -51,7 +51,7 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The network of a subscriber who could switch between many internet lines.
+    /// The network to which the address belongs. A single subscriber could control all of its addresses.
     var network: ClientNetwork {
         ClientNetwork(bytes: isOld ? bytes : Array(bytes.prefix(6)))
     }

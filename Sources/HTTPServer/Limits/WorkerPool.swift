@@ -8,7 +8,7 @@ final class WorkerPool: Sendable {
         var waiting: [Work?]
         var first = 0
         var count = 0
-        /// Work that was started earlier and continues. It comes before queued work and is not limited.
+        /// Work that was started earlier and now continues. It comes before queued work, and no limit applies to it.
         var begun: [Work] = []
         var busy = 0
         var idle = 0

@@ -5,7 +5,7 @@ package import Telemetry
 import Threading
 import Wording
 
-/// Runs jobs as long as the service is up, each on its own threads.
+/// Runs jobs as long as the service runs, each on its own threads.
 package final class Runner: Sendable {
     private let workers: [Worker]
 
@@ -64,7 +64,8 @@ private final class Worker: Sendable {
         var idleSince: [Int]
         /// The last logged reason, remembered so that it is not logged again at every run.
         var reason: String?
-        /// The workers of jobs that this job keeps running, and of jobs that will soon end.
+        /// The workers of jobs that this job keeps running, and those of jobs that are about to
+        /// end.
         var kept: [String: Worker] = [:]
         var ending: [Worker] = []
     }
@@ -103,7 +104,7 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Requests an immediate run, and returns the number of requests so far.
+    /// Requests an immediate run. Returns how many such requests there have been so far.
     @discardableResult
     func hurry() -> Int {
         state.change { state in
@@ -112,7 +113,8 @@ private final class Worker: Sendable {
         }
     }
 
-    /// Runs these jobs and ends any others that were kept running. Does not wait for the latter to become idle.
+    /// Runs these jobs and ends any others that were kept running. Does not wait for those to
+    /// become idle.
     private func keep(_ jobs: [Job]) {
         let wanted = Set(jobs.map(\.name))
         let new = jobs.map { Worker($0, log: log, measures: nil, turns: makeTurns) }
@@ -199,7 +201,7 @@ private final class Worker: Sendable {
         let milliseconds = monotonicMilliseconds() - started
         measures?.noteRun(milliseconds)
         try turns.end(turn, next)
-        // The job itself logs what was done in the run.
+        // What was done in the run is logged by the job itself.
         if turn.lease != nil, milliseconds >= Worker.longRun {
             log.info(
                 "job_done",
@@ -218,7 +220,8 @@ private final class Worker: Sendable {
 
     /// Logs the fault. `puzzle` is the fault that keeps occurring although the database works for others.
     private func tell(_ fault: Fault, _ pause: Int64, puzzle: String?) {
-        // The database watch reports an unreachable database. A busy database is busy only for a moment.
+        // An unreachable database is reported by the database watch, and a busy one is busy only
+        // for a moment.
         if fault.isOfWholeDatabase && puzzle == nil || fault == .busy { return }
         let reason = puzzle.map { fault.sentence(although: $0) } ?? fault.withRemedy
         let isNew = state.change(wake: .none) { state in

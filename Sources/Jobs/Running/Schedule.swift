@@ -7,18 +7,20 @@ package enum Schedule: Sendable {
     /// The job runs on one instance at a time, this many milliseconds after the previous run, regardless of Deed's
     /// clock.
     case alone(milliseconds: Int64)
-    /// The job runs on one instance at a time, once in this many milliseconds on Deed's clock.
+    /// The job runs on one instance at a time, at intervals of this many milliseconds on Deed's
+    /// clock.
     case once(milliseconds: Int64)
     /// The job runs on one instance at a time, once a day.
     case daily(TimeOfDay)
 
     /// Returns when the next run of a job that only one instance runs at a time is due. For a job that has never run,
-    /// the time counts from when this instance first knew of it.
+    /// the time is counted from when this instance first knew of the job.
     func due(after lastRun: Instant?, known: Instant, now: Instant) -> Instant {
         switch self {
         case .everywhere, .alone: return now
         case .once(let milliseconds):
-            // If the clock was set back, the job does not wait until the clock reaches that time again.
+            // If the clock was set back, the job is due now rather than when the clock reaches the
+            // last run again.
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
         case .daily(let time): return time.next(after: min(lastRun ?? known, now))

@@ -2,8 +2,8 @@ import Core
 import Ledger
 import Threading
 
-/// Decides whether it is this instance's turn to run a job. Some jobs have a separate turn on every instance. For
-/// others, only the holder of the lease has a turn.
+/// Decides whether it is this instance's turn to run a job. Some jobs run on every instance, so every instance
+/// has its turn. For others, only the holder of the lease has a turn.
 final class Turns: Sendable {
     struct Turn: Sendable {
         let startedAt: Instant
@@ -16,7 +16,8 @@ final class Turns: Sendable {
     private struct State {
         /// The instant before which a query to the database is unnecessary.
         var due = Instant.distantPast
-        /// When the last run asked to run again, if that is before the scheduled time.
+        /// The instant for which the last run asked to run again, if that is before the scheduled
+        /// time.
         var early = Instant.distantFuture
     }
     private let state = Monitor(State())

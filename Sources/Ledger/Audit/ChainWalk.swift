@@ -19,7 +19,7 @@ package struct ShardMark: Hashable, Sendable {
     }
 }
 
-/// Walks a shard's events up to its head and notes each event that does not continue the chain. After a finding, the
+/// Walks a shard's events up to its head and records each event that does not continue the chain. After a finding, the
 /// walk continues with the recorded chain, so that one change causes only one finding.
 struct ChainWalk {
     private let head: ShardMark
@@ -82,7 +82,7 @@ struct ChainWalk {
         }
     }
 
-    /// Notes emptied events and erasures. An emptied event is correct if the customer was erased later.
+    /// Records emptied events and erasures. An emptied event is correct if the customer was erased later.
     private mutating func note(_ row: LoggedRow) {
         if row.isEmptied {
             if emptied[row.streamText] == nil { emptied[row.streamText] = row.sequence }
@@ -154,11 +154,11 @@ extension LoggedRow {
         isEmptied ? digest : SHA256.digest(Array(payload.utf8)).bytes
     }
 
-    /// The event's stream, as text for people.
+    /// The event's stream in readable form.
     var streamText: String {
         "\(header.project), \(header.environment), \(quoted(header.customer))"
     }
 }
 
-/// Quotes a text for display in a finding.
+/// Quotes a string for display in a finding.
 func quoted(_ text: String) -> String { "'\(text)'" }

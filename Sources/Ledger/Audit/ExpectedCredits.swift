@@ -33,8 +33,8 @@ struct ExpectedCredits {
 }
 
 extension PastNeed {
-    /// Creates the need for catalogs that show whether these events left transactions waiting; `nil` if none of the
-    /// events is a sale.
+    /// Creates a request for the catalogs that show whether these events left transactions waiting; `nil` if none of
+    /// the events is a sale.
     init?(after events: [RecordedEvent], of stream: Stream, in project: ProjectState) {
         let products = Set(events.flatMap(\.event.soldProducts))
         let editions = events.compactMap { project.editions(from: $0.catalogVersion) }

@@ -326,7 +326,7 @@ package struct ProjectionAudit {
     }
 }
 
-/// Returns the rows' owner, as text for people.
+/// Returns the rows' owner in readable form.
 private func named(_ stream: Stream) -> String {
     "\(stream.project), \(stream.environment), \(stream.customer)"
 }

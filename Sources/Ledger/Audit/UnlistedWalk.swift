@@ -3,8 +3,8 @@ import Core
 /// Finds customers that have events but no rows in the projections. The search walks through the
 /// whole log. If several projects are compared in turn, they share a single walk.
 package final class UnlistedWalk {
-    /// The maximum number of these customers that are remembered and compared together. After a repair, the next walk
-    /// finds the others.
+    /// The maximum number of unlisted customers to remember and compare together. After a repair, the next walk finds
+    /// the others.
     private let limit: Int
     private var found: [Shard: [CustomerName]] = [:]
 
@@ -18,7 +18,7 @@ package final class UnlistedWalk {
         if found[shard] == nil {
             let left = limit - found.values.reduce(0) { $0 + $1.count }
             let all = try auditor.unlistedCustomers(in: shard, of: nil, left)
-            // Too many of these customers in one project must not hide those of another project.
+            // Many unlisted customers in one project must not hide those of another project.
             if all.count >= left {
                 return try auditor.unlistedCustomers(in: shard, of: project, limit)
             }

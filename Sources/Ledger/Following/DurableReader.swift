@@ -55,7 +55,8 @@ extension Ledger {
         return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
     }
 
-    /// Returns the reader's place, or its start; empty if another instance has just created the place.
+    /// Returns the reader's place, or creates it where the reader starts; empty if another instance has just created
+    /// it.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))

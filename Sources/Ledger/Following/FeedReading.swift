@@ -3,7 +3,7 @@ package import Following
 import Postgres
 import SQL
 
-/// Reads pages of the feed from a place that the caller gives, like the follower.
+/// Reads pages of the feed from a place given by the caller, in the same way as the follower.
 extension Ledger {
     package func look(
         _ interest: Interest, after place: [Position]

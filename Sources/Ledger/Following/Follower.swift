@@ -87,7 +87,7 @@ struct Follower: ~Copyable {
         try link.settled { connection throws(LedgerError) in
             epoch = known.epoch
             try look.ask(&connection)
-            // On a new connection, a shorter log has already been accepted.
+            // If the connection is new, a shorter log was already accepted when it was opened.
             if !isAnother.change(wake: .none, { $0 }), let shrunk = look.shrunk {
                 log.warning(
                     "log_shrunk",

@@ -78,7 +78,7 @@ struct LogLook {
         }
     }
 
-    /// Notes the skipped rows.
+    /// Records the skipped rows as unreadable.
     func note(in streams: UnreadStreams) {
         for (subject, fault) in unread { streams.note(subject, fault) }
     }

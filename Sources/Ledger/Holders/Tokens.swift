@@ -50,7 +50,7 @@ struct KnownTokens {
         return found
     }
 
-    /// Notes that a held purchase carries the token.
+    /// Records that a held purchase carries the token.
     mutating func add(_ held: HeldPurchase, carrying token: TokenKey) {
         self.held[token, default: [:]][held.purchase] = held
     }
@@ -58,7 +58,7 @@ struct KnownTokens {
     /// Whether a purchase has rows under a token that are no longer needed.
     var hasForgotten: Bool { claimed.contains { $0.purchase != nil } }
 
-    /// Notes that the command claimed its tokens. They now belong to a customer, regardless of where their purchases
+    /// Records that the command claimed its tokens. They now belong to a customer, regardless of where their purchases
     /// are.
     mutating func noteClaim(of candidate: Candidate) {
         for key in candidate.claimedKeys {
@@ -70,7 +70,7 @@ struct KnownTokens {
         }
     }
 
-    /// Notes that the purchase waits under the token. As in the database, only the purchase's first app counts.
+    /// Records that the purchase waits under the token. As in the database, only the purchase's first app counts.
     mutating func add(_ held: HeldPurchase, under token: TokenKey) {
         if waiting[token]?[held.purchase] != nil { return }
         waiting[token, default: [:]][held.purchase] = held

@@ -1,7 +1,7 @@
 import Core
 import Synchronization
 
-/// Where a catalog lies in the log.
+/// Where a catalog is stored in the log.
 enum CatalogPlace: Hashable {
     case table(digest: [UInt8])
     /// In the event itself, as in the first format. After a failover, another event can have the same version.

@@ -92,7 +92,7 @@ private struct FindQuestion {
         return parts
     }
 
-    /// Returns the matches in the rows. An unreadable row is noted and skipped.
+    /// Returns the matches in the rows. An unreadable row is recorded and skipped.
     func leads(
         of kind: Kind, _ rows: borrowing Rows, _ unread: UnreadStreams
     ) throws(LedgerError) -> [FoundLead] {

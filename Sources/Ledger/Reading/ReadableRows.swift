@@ -12,7 +12,7 @@ struct RowList<Item> {
 }
 
 extension Ledger {
-    /// Returns one item for each readable row. Unreadable rows are noted and skipped.
+    /// Returns one item for each readable row. Unreadable rows are recorded and skipped.
     func readable<Item>(
         _ call: Call, over pool: Pool? = nil,
         of subject: (borrowing Rows, Int) -> UnreadSubject,
@@ -23,8 +23,8 @@ extension Ledger {
         }.compactMap(\.self)
     }
 
-    /// Returns up to `limit` items after a place. Unreadable rows are noted and replaced by later ones, so fewer items
-    /// mean the end of the list.
+    /// Returns up to `limit` items after a place. Unreadable rows are recorded and replaced by later ones, so fewer
+    /// items mean the end of the list.
     func page<Item>(
         after place: [Bind], limit: Int, over pool: Pool? = nil, _ listed: RowList<Item>
     ) throws(Fault) -> [Item] {
@@ -46,7 +46,7 @@ extension Ledger {
 }
 
 extension Rows {
-    /// Returns the row's item. If the row is unreadable, notes it and returns `nil`.
+    /// Returns the row's item. If the row is unreadable, records it and returns `nil`.
     func readable<Item>(
         _ row: Int, _ unread: UnreadStreams, _ subject: (borrowing Rows, Int) -> UnreadSubject,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item

@@ -72,8 +72,9 @@ struct ObeyedCause: Sendable {
     }
 }
 
-/// Identifies a cause by 128 bits, because texts of up to 300 bytes would use too much memory. Each
-/// process has its own hash key, so that no sender can construct two causes with the same hash.
+/// Identifies a cause by 128 bits, because strings of up to 300 bytes would use too much memory.
+/// Each process has its own hash key, so that no sender can construct two causes with the same
+/// hash.
 private struct CauseMark: Hashable, Sendable {
     private let first: Int
     private let second: Int
@@ -83,7 +84,7 @@ private struct CauseMark: Hashable, Sendable {
         second = CauseMark.hash(of: text, salt: 2)
     }
 
-    /// Hashes the bytes, because Swift considers more texts equal than the database does.
+    /// Hashes the bytes, because Swift considers more strings equal than the database does.
     private static func hash(of text: String, salt: UInt8) -> Int {
         var hasher = Hasher()
         hasher.combine(salt)

@@ -107,7 +107,7 @@ final class StateCache: Sendable {
     /// position or a later one.
     var seenHeads: [Int64] { generations.withLock { $0.heads } }
 
-    /// Notes how far this process itself has advanced the shards.
+    /// Records how far this process itself has advanced the shards.
     func observe(_ heads: [Shard: ShardHead]) {
         generations.withLock { generations in
             for (shard, head) in heads {
@@ -117,7 +117,7 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Notes where shards end. If a shard ends before a position that was seen before the query,
+    /// Records where shards end. If a shard ends before a position that was seen before the query,
     /// forgets every fold and throws: the database was restored to an earlier state while this
     /// process was running. Positions that other threads saw in the meantime prove nothing.
     func observe(

@@ -49,7 +49,7 @@ final class StateKeeper: Sendable {
         if isReplacement { damaged.withLock { _ = $0.remove(stream) } }
     }
 
-    /// Notes that the stream's kept state must be replaced.
+    /// Records that the stream's kept state must be replaced.
     func noteDamage(of stream: Stream) {
         damaged.withLock { damaged in
             if damaged.count < StateKeeper.damageLimit { damaged.insert(stream) }

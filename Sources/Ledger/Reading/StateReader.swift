@@ -108,7 +108,7 @@ struct StateReader: ~Copyable {
     ) throws(LedgerError) -> [Result<PlacedState, LedgerError>] {
         let asked = AskedStreams(wanted)
         let (folds, heads) = try link.settled { connection throws(LedgerError) in
-            // The log is compared only here, because a reopened connection may lead to a different one.
+            // The log is compared only here, because a reopened connection may lead to a different log.
             try connection.folds(of: asked.streams, cache: cache, known: known)
         }
         return asked.places.map { own, project in

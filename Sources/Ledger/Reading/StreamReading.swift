@@ -79,8 +79,8 @@ extension Connection {
     }
 
     /// Passes on each stream's events after the known version, and returns where the streams'
-    /// shards ended at that moment. `keeping` receives the state from which the stream at that
-    /// place starts, or `nil` if that state is damaged.
+    /// shards ended at that moment. `keeping` receives the state from which the stream with that
+    /// index starts, or `nil` if that state is damaged.
     mutating func load(
         _ streams: [Stream], after versions: [Int64], seenHeads: [Int64], _ number: Int16? = nil,
         keeping: (Int, CustomerState?) -> Void = { _, _ in },

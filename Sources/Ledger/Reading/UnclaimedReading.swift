@@ -3,7 +3,7 @@ import Postgres
 import SQL
 
 extension Ledger {
-    /// Counts above this number are not exact, because counting takes longer the more purchases there are.
+    /// Counting stops at this number, because it takes longer the more purchases there are.
     private static let unclaimedCountLimit: Int64 = 1_000_000
 
     /// Returns up to `limit` unclaimed purchases after a given one, each with its state.

@@ -4,7 +4,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// A stream that cannot be read, or an unreadable row in a table beside the log. The texts are
+/// A stream that cannot be read, or an unreadable row in a table beside the log. The strings are
 /// exactly as stored in the database, because the names themselves may be damaged.
 package struct UnreadSubject: Hashable, Sendable {
     package let project: String
@@ -39,7 +39,7 @@ package struct UnreadSubject: Hashable, Sendable {
 /// messages to callers refer to the log.
 final class UnreadStreams: Sendable {
     private static let pause: Int64 = 60_000
-    /// A stream stops counting after this many milliseconds without a failed read.
+    /// How long a stream counts as unreadable after its last failed read, in milliseconds.
     private static let memory: Int64 = 600_000
     /// Above this number, further streams and rows are neither counted nor logged.
     private static let limit = 1000
@@ -88,7 +88,8 @@ final class UnreadStreams: Sendable {
             }
             if notes.count >= UnreadStreams.limit {
                 notes = notes.filter { time - $0.value.seen < UnreadStreams.memory }
-                // Enough streams are logged already. Without this limit, every failed read would log the others again.
+                // Skips new streams beyond the limit. If they displaced known ones, every failed read would be logged
+                // again.
                 if notes.count >= UnreadStreams.limit, notes[subject] == nil { return false }
             }
             notes[subject] = Note(logged: time, seen: time, reason: what.what)

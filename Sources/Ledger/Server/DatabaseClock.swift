@@ -41,7 +41,7 @@ final class DatabaseClock: Sendable {
         fileprivate let time: Int64
     }
 
-    /// Notes the current time. Call this before asking the database for its time.
+    /// Reads the machine's clocks. Call this before asking the database for its time.
     func begin() -> Beginning? {
         machineClock.map { Beginning(instant: $0(), time: monotonicMilliseconds()) }
     }
@@ -50,7 +50,7 @@ final class DatabaseClock: Sendable {
     /// slow answer does not make a clock look wrong.
     func compare(_ database: Instant, since beginning: Beginning?) {
         guard let beginning, let end = machineClock?() else { return }
-        // If someone set the machine's clock in the meantime, its current reading also replaces the earlier one.
+        // If someone set the machine's clock forward in the meantime, the start is calculated from its current reading.
         let passed = monotonicMilliseconds() - beginning.time
         let start = max(beginning.instant, end.advanced(byMilliseconds: -passed))
         let lead =

@@ -27,7 +27,8 @@ struct DatabaseLook: Sendable {
 
 /// What prevents writes to the database, according to recent checks and writes.
 final class DatabaseCondition: Sendable {
-    /// The age, in milliseconds, from which a check says nothing about the current condition.
+    /// The age, in milliseconds, at which a check no longer says anything about the current
+    /// condition.
     private static let patience: Int64 = 2000
     private struct State {
         var look: DatabaseLook?
@@ -104,7 +105,7 @@ final class DatabaseCondition: Sendable {
 
     func noteFull() { change { $0.isFull = true } }
 
-    /// Notes that a write succeeded, or that there is disk space again.
+    /// Records that a write succeeded, or that there is disk space again.
     func noteRoom() {
         if isFull { change { $0.isFull = false } }
     }

@@ -26,9 +26,9 @@ package final class LogGuard: Sendable {
         var hasRecalled = false
         /// Whether this process remembered anything about the log when it started.
         var isRemembered = false
-        /// Whether the notes proved unreadable and may be overwritten.
+        /// Whether this process's stored notes proved unreadable and may be overwritten.
         var isGivenUp = false
-        /// Losses that had already been accepted when the notes proved unreadable.
+        /// Losses that had already been accepted when the stored notes proved unreadable.
         var acceptedBefore: Set<AcceptanceID>?
         var isTold = false
     }
@@ -53,15 +53,15 @@ package final class LogGuard: Sendable {
     /// How many times the log has started over. Read this before asking the log for its marks.
     var epoch: Int { state.change(wake: .none) { $0.epoch } }
 
-    /// Notes how much of the log a caller saw in that epoch. Marks from before an accepted loss may
-    /// belong to the abandoned log.
+    /// Records how much of the log a caller saw in that epoch. Marks from before an accepted loss
+    /// may belong to the abandoned log.
     func note(_ marks: [ShardMark], askedIn epoch: Int) {
         state.change(wake: .none) { state in
             if epoch == state.epoch, state.seen.note(marks) { state.isChanged = true }
         }
     }
 
-    /// Notes losses that have already been accepted. These do not excuse later losses.
+    /// Records losses that have already been accepted. These do not excuse later losses.
     func know(_ acceptances: some Sequence<AcceptanceID>) {
         state.change(wake: .none) { state in
             for acceptance in acceptances where state.seen.acceptances.insert(acceptance).inserted {
@@ -100,7 +100,7 @@ package final class LogGuard: Sendable {
             ])
     }
 
-    /// Deletes what is known about other logs that no process has worked with since an instant.
+    /// Deletes the notes about other logs that no process has worked with since an instant.
     func forgetOthers(before instant: Instant) -> Int {
         let seen = state.change(wake: .none) { $0.seen }
         return seen.root == nil ? 0 : memory.forget(seen, instant)
@@ -149,7 +149,8 @@ package final class LogGuard: Sendable {
                     anew: marks, at: server.identity, accepting: accepted)
                 if !isBegun { return false }
                 state.epoch += 1
-                // This happens under the same lock, so that no caller in the new epoch asks the previous server.
+                // Abandons the other connections under the same lock, so that no caller in the new epoch asks the
+                // previous server.
                 connection.outliveOthers()
                 return true
             }
@@ -164,8 +165,8 @@ package final class LogGuard: Sendable {
         if welcome(server) { connection.outliveOthers() }
     }
 
-    /// Returns the losses accepted since then, which excuse the shortage. Throws if no loss was
-    /// accepted, or if another instance reported a larger shortage.
+    /// Returns the losses that have been accepted since the log was seen, which excuse the
+    /// shortage. Throws if no loss was accepted, or if another instance reported a larger shortage.
     private func excuse(
         _ shortage: Shortage, of seen: SeenLog, over connection: inout Connection
     ) throws(LedgerError) -> Set<AcceptanceID> {
@@ -175,12 +176,12 @@ package final class LogGuard: Sendable {
         let isRefused = shortage.isOwn && accepted.isEmpty
         if !isRefused, stopping.isEmpty { return accepted }
         if isRefused, memory.notes == .written { connection.note(shortage, after: found.count) }
-        // Connections from before the note still use that server.
+        // Connections that were opened before another instance left its note still use that server.
         if !isRefused, impediment == nil { connection.outliveOthers() }
         throw .impeded(refuse(shortage.impediment(stopping)))
     }
 
-    /// Loads what was seen before this start, once it is clear which log this is.
+    /// Loads what earlier runs of this instance have seen, once it is clear which log this is.
     private func recall(
         over connection: inout Connection, to server: MetServer
     ) throws(LedgerError) {
@@ -207,14 +208,15 @@ package final class LogGuard: Sendable {
         }
     }
 
-    /// Treats nothing as seen if a loss was accepted after the notes proved unreadable.
+    /// Treats nothing as seen if a loss was accepted after the stored notes proved unreadable.
     private func unknown(
         because error: LogMemory.NotRecalled, over connection: inout Connection,
         to server: MetServer
     ) throws(LedgerError) -> SeenLog {
         var unknown = SeenLog()
         let found = try connection.acceptances()
-        // Losses that were accepted after the last note were accepted because of it.
+        // Losses accepted after the notes were last written count as a response to the unreadable
+        // notes.
         let earlier = found.filter { _, at in error.changedAt.map { at <= $0 } ?? true }
         unknown.acceptances = Set(found.keys)
         let before = state.change(wake: .none) { state in
@@ -252,8 +254,8 @@ package final class LogGuard: Sendable {
         return impediment
     }
 
-    /// Notes the server. Returns whether a different server was used before, or an earlier history of this one, or the
-    /// last server was refused.
+    /// Records the server. Returns true if a different server or an earlier history of this one was used before, or if
+    /// the last server was refused.
     private func welcome(_ server: MetServer) -> Bool {
         let (isOver, isAnother) = state.change(wake: .none) { state in
             let isFirst = state.seen.server == nil
@@ -263,19 +265,20 @@ package final class LogGuard: Sendable {
             return (state.impediment != nil, isNew && !isFirst)
         }
         if isOver { log.info("database_caught_up", ["server": .string(server.name)]) }
-        // Otherwise, callers with a recent refusal would wait before they try again.
+        // Also true after a refusal, because callers that were recently refused would otherwise
+        // wait before they try again.
         return isAnother || isOver
     }
 }
 
 /// Where an instance stores what it has seen of logs.
 package struct LogMemory: Sendable {
-    /// The error if what was seen cannot be read back.
+    /// The error if the stored notes cannot be read back.
     package struct NotRecalled: Error {
         package let reason: String
-        /// Whether the notes belong to another user.
+        /// Whether the stored notes belong to another user.
         package let isForbidden: Bool
-        /// When the notes were last written, if known.
+        /// When the stored notes were last written, if known.
         package let changedAt: Instant?
 
         package init(_ reason: String, isForbidden: Bool = false, changedAt: Instant? = nil) {
@@ -290,12 +293,12 @@ package struct LogMemory: Sendable {
     package typealias Keep = @Sendable (_ seen: SeenLog, _ care: Care) -> String?
     package typealias Forget = @Sendable (_ served: SeenLog, _ instant: Instant) -> Int
 
-    /// How a process treats the notes of instances if the database lacks events.
+    /// How a process treats the notes that instances leave in a database that lacks events.
     package enum Notes: Sendable {
-        /// Ignores the notes. The process accepts the log as it is.
+        /// Ignores other instances' notes and accepts the log as it is.
         case ignored
         case heeded
-        /// Reads the notes and also writes its own.
+        /// Reads other instances' notes and also writes its own.
         case written
     }
 
@@ -309,12 +312,12 @@ package struct LogMemory: Sendable {
         case overwriting
     }
 
-    /// Loads what was seen of the log with this first event, preferably in this server's database,
+    /// Loads the notes about the log with this first event, preferably in this server's database,
     /// otherwise in a different one.
     package var recall: Recall
-    /// Stores what was seen. Returns an error if that failed.
+    /// Stores the notes. Returns an error if that failed.
     package var keep: Keep
-    /// Deletes what was seen of logs other than the served one if no process has worked with them
+    /// Deletes the notes about logs other than the served one if no process has worked with them
     /// since an instant. Returns the number of deletions.
     package var forget: Forget = { _, _ in 0 }
     package var notes: Notes

@@ -33,7 +33,7 @@ extension Ledger {
             if !known.isServerKnown { pulse.lose() }
             return found
         } catch {
-            // This happens only once, because later connections reach a server that is at worst slow.
+            // Connections are abandoned only once per silence, because later ones reach a server that is at worst slow.
             if case .postgres(let reason) = error, !reason.isAnswer, hanging.begins() {
                 pulse.lose()
             }
@@ -129,7 +129,7 @@ struct Certainty: Sendable {
 final class Hanging: Sendable {
     private let state = Monitor(false)
 
-    /// Notes silence. Returns true if the server was not silent before.
+    /// Records that the server has gone silent. Returns true if it was not already marked silent.
     func begins() -> Bool {
         state.change(wake: .none) { isHanging in
             defer { isHanging = true }
@@ -158,7 +158,8 @@ extension Connection {
             return true
         } catch {
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
-            // If the login may not try this, the next write will show whether there is space.
+            // If the login lacks the right to try this, the next write will show whether there is
+            // space.
             return !reason.isLackOfRoom
         }
     }

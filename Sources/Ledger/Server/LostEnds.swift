@@ -2,12 +2,12 @@ package import Core
 import Postgres
 import SQL
 
-/// Notes in a database that lacks events, from one instance to the others. The others may have connected
-/// before they saw those events, or may be new. A note names the ends of shards. It makes readers stop but
-/// proves nothing. A note has no effect if the database has those events, or if a loss was accepted since.
+/// Notes that an instance leaves for the others in a database that lacks events. The others may have connected before
+/// they saw those events, or may be new. A note names the ends of shards. It makes readers stop but proves nothing. A
+/// note has no effect if the database has those events, or if a loss was accepted since.
 extension Connection {
-    /// Notes, once, the ends that this instance has seen and the server lacks. If the note cannot be
-    /// written, for example on a standby, other instances will not continue with this server either.
+    /// Records, once, the ends that this instance has seen and the server lacks. If the note cannot be written, for
+    /// example on a standby, other instances will not continue with this server either.
     mutating func note(_ shortage: Shortage, after acceptances: Int) {
         let isNoted = shortage.own.allSatisfy { own in
             shortage.stopping(after: acceptances).contains {

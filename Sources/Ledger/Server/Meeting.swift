@@ -5,7 +5,7 @@ import SQL
 
 /// A server that a connection has reached.
 struct MetServer {
-    /// The server's address and, if known, its timeline, as text for people.
+    /// The server's address and, if known, its timeline, in readable form.
     let name: String
     /// `nil` if the login is not allowed to read it.
     let identity: ServerIdentity?

@@ -15,7 +15,7 @@ package struct SeenLog: Hashable, Sendable {
 
     var isEmpty: Bool { marks.isEmpty }
 
-    /// Notes these marks. Returns false if nothing is new.
+    /// Records these marks. Returns false if nothing is new.
     @discardableResult
     package mutating func note(_ newer: some Sequence<ShardMark>) -> Bool {
         var isNew = false

@@ -20,7 +20,7 @@ struct Column: Sendable {
     private(set) var isCompared = true
     /// Whether the table contains the column. A statement that writes rows may take further columns.
     private(set) var isKept = true
-    /// How a commit combines its value with an existing one.
+    /// How a commit combines a new value of the column with an existing one.
     private(set) var joined: String?
 
     private init(_ name: StaticString, _ kind: Kind) {
@@ -75,7 +75,7 @@ extension Column {
         }
     }
 
-    /// Returns a single cell, as a place in a list. `nil` comes before all other values.
+    /// Binds a cell that gives a place in a list, where `nil` comes before all other values.
     func bind(_ text: String?) -> Bind {
         switch cell(text) {
         case .text(let text): .text(text ?? "")
@@ -85,7 +85,7 @@ extension Column {
         }
     }
 
-    /// Returns the cell for a text that PostgreSQL returned.
+    /// Returns the cell for a string that PostgreSQL returned.
     func cell(_ text: String?) -> Cell {
         switch kind {
         case .text, .json, .jsonb: .text(text)
@@ -95,14 +95,14 @@ extension Column {
         }
     }
 
-    /// Returns the value as text for people.
+    /// Returns the value in readable form.
     func shown(_ text: String?) -> String {
         guard let text else { return "null" }
         guard kind == .instant, let milliseconds = Int64(text) else { return text }
         return Instant(milliseconds: milliseconds).text
     }
 
-    /// Returns whether two texts represent the same value.
+    /// Returns whether two strings represent the same value.
     func isSame(_ one: String?, _ other: String?) -> Bool {
         one == other || kind == .jsonb && inOrder(one) == inOrder(other)
     }
@@ -133,7 +133,8 @@ enum Cell: Hashable, Sendable {
     fileprivate var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// Returns a JSON object with sorted members, or a list, as text, in order to compare values stored as `jsonb`.
+/// Returns the text of a JSON object with its members sorted, or of a JSON list, so that values stored as `jsonb` can
+/// be compared.
 private func inOrder(_ text: String?) -> String? {
     guard let text, let json = try? JSON.read(text) else { return text }
     if case .array = json { return json.text }

@@ -7,7 +7,7 @@ extension Column {
         .smallint("shard"), .text("project"), .text("environment"), .text("customer"),
     ]
 }
-/// The same columns in the order of the index.
+/// The columns that identify a stream, in the order of the index.
 let streamKey: [StaticString] = ["shard", "customer", "project", "environment"]
 
 extension Table {
@@ -15,8 +15,8 @@ extension Table {
         "customers",
         Column.ofStream + [
             .number("version"),
-            // A commit writes only the parts that it changed. The job rewrites the rest with the
-            // newer catalog, and must still find the customer.
+            // Keeps the lower version, because a commit writes only the parts that it changed. The
+            // job that rewrites the rest with the newer catalog must still find the customer.
             .number("catalog_version").byCatalog
                 .joined(by: "least(known.catalog_version, excluded.catalog_version)"),
             .jsonb("runs").byCatalog, .instant("next_boundary_at").byCatalog,
@@ -142,12 +142,12 @@ extension OrderClosed.Cause {
     }
 }
 
-/// Returns a text like `["704…"]`; `nil` for an empty list.
+/// Returns a string such as `["704…"]`; `nil` for an empty list.
 private func text(of accounts: [AppTransactionID]) -> String? {
     accounts.isEmpty ? nil : JSON.array(accounts.map { .string($0.text) }).text
 }
 
-/// Returns a text like `{"pro":"{[1,2),[3,)}"}`. Each value is a PostgreSQL int8multirange.
+/// Returns a string such as `{"pro":"{[1,2),[3,)}"}`. Each value is a PostgreSQL int8multirange.
 private func text(of runs: [EntitlementID: [Interval]]) -> String {
     var text: [UInt8] = [UInt8(ascii: "{")]
     text.reserveCapacity(64 * runs.count + 2)

@@ -3,7 +3,7 @@ import SQL
 
 extension Table {
     /// Purchases kept under a reserved name until a customer claims them. Their states show only
-    /// roughly how long they have waited.
+    /// roughly how long the purchases have waited.
     static let unclaimed = Table(
         "unclaimed",
         [
@@ -86,7 +86,7 @@ struct Carrying: Hashable {
 }
 
 extension Purchase {
-    /// The purchase, in its first app.
+    /// The purchase, with the alphabetically first of its apps.
     fileprivate var firstHeld: HeldPurchase? {
         heldPurchases.filter { $0.purchase == id }.min { $0.app < $1.app }
     }

@@ -54,7 +54,7 @@ struct ProjectedRows {
         }
     }
 
-    /// Erasures run first, so that they do not remove later rows.
+    /// Erasures come first, so that they do not remove rows that are written later.
     var calls: [Call] {
         let credits = waitingCredits.rows(erased: erased.map(\.stream))
         var calls = erased.isEmpty ? [] : Table.erasing(erased)
@@ -126,8 +126,8 @@ extension Table {
         return gone.isEmpty ? nil : remove(gone)
     }
 
-    /// Calls that rewrite every row of these customers that depends on the catalog. Their kept
-    /// states are replaced as they grow.
+    /// Calls that rewrite every row of these customers that depends on the catalog. The customers'
+    /// kept states are replaced as the streams grow.
     static func rewriting(_ streams: [Stream], _ origins: [Origin]) -> [Call] {
         let tables = (ofCustomers + ofNames).filter(\.followsFromState)
         return [Statement.dropKeptStates(streams)] + tables.compactMap { $0.clear(streams) }

@@ -77,7 +77,8 @@ extension Table {
     /// Returns the row in the form in which a commit would write it.
     func row(_ text: RowText) -> Row { zip(columns, text.values).map { $0.cell($1) } }
 
-    /// Returns a text that identifies the row for people. Shows the id for a key, as lists do.
+    /// Names the row by its key columns, for people to read. Also shows the id of an API key, as
+    /// lists do.
     func title(of row: RowText) -> String {
         let shown = columns.prefix(self == .keys ? 3 : shape.order.count)
         return shown.map { "\($0.name) \(self[$0.name, row] ?? "null")" }.joined(separator: ", ")

@@ -21,7 +21,7 @@ struct WaitingCreditRows {
         let credit: WaitingCredit
     }
 
-    /// Notes a transaction at its first event, unless the catalog of that time knows its product.
+    /// Records a transaction at its first event, unless the catalog of that time knows its product.
     /// An unclaimed purchase must first get a customer.
     mutating func add(_ event: Event, of stream: Stream, by catalog: Catalog) {
         if stream.customer.isReserved { return }

@@ -8,7 +8,8 @@ extension Ledger {
     private static let actLook = 10_000
     private static let acts = EventType.allCases.filter(\.isAct).map(\.name)
 
-    /// Returns up to `limit` matching acts after a place in the trail, newest first. Acts by `others` are excluded.
+    /// Returns up to `limit` matching actions after a place in the trail, newest first. Actions by `others` are
+    /// excluded.
     package func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
         without others: [Actor]
@@ -131,7 +132,7 @@ extension RecordedAct.Why {
 }
 
 extension TrailPlace? {
-    /// Acts that follow this place in the trail come before this bound.
+    /// Actions that follow this place in the trail come before this bound.
     fileprivate var actBound: (at: Int64, shard: Int16, sequence: Int64) {
         switch self {
         case nil: (.max, .max, .max)

@@ -87,7 +87,7 @@ extension Ledger {
         try self.note(done: Ledger.noteName, says: note.text)
     }
 
-    /// Deletes what was seen of logs that no service has worked with since an instant. Returns the
+    /// Deletes the notes about logs that no service has worked with since an instant. Returns the
     /// number of deletions. Deletes nothing while the machine's clock is known to be wrong.
     package func forgetSeenLogs(before instant: Instant) -> Int {
         barrier == nil ? known.forgetOthers(before: instant) : 0

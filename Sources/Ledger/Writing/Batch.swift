@@ -139,7 +139,7 @@ struct Batch {
         forgotten[mark] = customer
     }
 
-    /// Returns the customer whose erasure is the reason, if a row says that the purchase may never have a holder again.
+    /// If a row says that the purchase may never have a holder again, returns the customer whose erasure is the reason.
     func erasure(of purchase: PurchaseID, in stream: Stream) -> (MarkKey, CustomerID)? {
         if forgotten.isEmpty { return nil }
         let key = MarkKey(purchase, in: stream)
@@ -150,14 +150,14 @@ struct Batch {
         credits[stream, default: []].append(credit)
     }
 
-    /// Notes the tokens whose owners were looked up.
+    /// Records the tokens whose owners were looked up.
     mutating func noteLook(at keys: Set<TokenKey>) { tokens.lookedAt = keys }
 
     mutating func load(_ events: [RecordedEvent], of replay: Replay) {
         replayed[replay] = events
     }
 
-    /// Decides a command on the states that result from the previous commands.
+    /// Decides a command against the states that result from the previous commands.
     mutating func decide(_ candidate: Candidate) throws(Undecided) -> Outcome {
         let command = candidate.command
         let late =
@@ -190,7 +190,7 @@ struct Batch {
         }
     }
 
-    /// Notes rows that make a purchase wait under a claimed token although no event does. Such a row would block the
+    /// Records rows that make a purchase wait under a claimed token although no event does. Such a row would block the
     /// token permanently.
     private mutating func noteStrays(of candidate: Candidate) {
         for (token, waiting) in tokens.waiting(for: candidate) {

@@ -118,7 +118,7 @@ extension Batch {
 /// The open editions of a stream, with those of their catalogs that were read.
 private struct LookBack {
     let open: [CatalogEdition]
-    /// The need for earlier catalogs; `nil` if the project's state contains them all.
+    /// The earlier catalogs that are needed; `nil` if the project's state contains them all.
     let need: PastNeed?
 
     var isComplete: Bool { open.allSatisfy { $0.catalog != nil } }

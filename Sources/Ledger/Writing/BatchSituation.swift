@@ -1,6 +1,7 @@
 import Core
 
-/// Rows only lead to streams. Decisions are based on the streams' events, never on a row alone.
+/// Rows only show which streams to read. Decisions are based on the streams' events, never on a row
+/// alone.
 extension Batch {
     func situation(of candidate: Candidate) throws(Undecided) -> Situation {
         let command = candidate.command
@@ -83,8 +84,8 @@ extension Batch {
         return states
     }
 
-    /// Returns the purchases' tokens whose owners were not looked up, according to their holders' events. All tokens of
-    /// a purchase together determine its owner.
+    /// Returns the tokens that the purchases carry according to their holders' events, and whose owners were not looked
+    /// up. All tokens of a purchase together determine its owner.
     private func unknownTokens(
         of holding: [PurchaseID: CustomerID], for candidate: Candidate
     ) -> [String] {

@@ -191,7 +191,8 @@ struct Committer: ~Copyable {
                 if error.isOvertaken {
                     overtaken += 1
                     waiting = withoutExhausted(waiting)
-                    // One command may cause a second conflict, and the others must not wait for it.
+                    // If the conflict recurs, a single command may be the cause, and the others
+                    // must not wait for it.
                     guard overtaken > 1, waiting.count > 1 else { continue }
                     isolate(waiting, error)
                     return

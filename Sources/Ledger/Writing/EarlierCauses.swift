@@ -28,7 +28,7 @@ struct EarlierCauses {
 /// A cause to search for in the log.
 struct AskedCause: Hashable {
     let stream: Stream
-    /// The cause as bytes, because Swift considers more texts equal than the database does.
+    /// The cause as bytes, because Swift considers more strings equal than the database does.
     private let bytes: [UInt8]
 
     init(of command: Command) {
@@ -61,7 +61,7 @@ extension ObeyedCause {
 }
 
 extension Batch {
-    /// Notes the command that this batch carries out, because later events in the batch may displace it from memory.
+    /// Records the command that this batch carries out, because later events in the batch may displace it from memory.
     mutating func noteCause(of command: Command) {
         guard let fold = folds[command.stream], fold.causes.base > 0,
             let obeyed = fold.obeyed(command.cause)

@@ -102,7 +102,7 @@ extension Connection {
     }
 }
 
-/// The clock for recorded instants, and the check of whether its instants may be recorded.
+/// The clock that supplies the instants to record, with a check of whether they are safe to record.
 struct Clocks: Sendable {
     let now: @Sendable () -> Instant
     let database: DatabaseClock

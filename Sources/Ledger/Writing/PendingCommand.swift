@@ -31,8 +31,8 @@ struct PendingCommand: Sendable {
     let respond: @Sendable (Answer) -> Void
 }
 
-/// A command with the needs found in earlier rounds. This is a class, so that passing it on costs one reference count
-/// instead of one for each text.
+/// A command, with the data that earlier rounds found it to need. This is a class, so that passing it on costs one
+/// reference count instead of one for each string.
 final class Errand {
     let pending: PendingCommand
     let deadline: Int64
@@ -66,7 +66,8 @@ final class Errand {
         again.catchUps += 1
         reads.add(
             PendingRead(stream, deadline: deadline) { [again] _ in
-                // The fault that stopped the reader would also stop the next attempt.
+                // The result is ignored, because a fault that stopped the reader will also stop the
+                // next attempt.
                 if queue.add(behind: [again]) { return }
                 again.respond(.failure(.fault(.unavailable)))
             })

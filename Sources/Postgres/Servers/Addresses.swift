@@ -71,7 +71,7 @@ struct Addresses {
         return parameters
     }
 
-    /// Asks all addresses at the same time.
+    /// Queries the servers at all addresses at the same time, and returns a connection to the newest primary.
     func newestPrimary() throws(PostgresError) -> OpaquePointer {
         let candidates = hosts.map { Candidate(settings, at: $0) }
         var deadline = monotonicMilliseconds() + Int64(settings.connectTimeoutSeconds) * 1000
@@ -161,7 +161,7 @@ private final class Candidate {
         if case .answered(let timeline?) = stage { timeline } else { 0 }
     }
 
-    /// The candidate's result, as text for people.
+    /// The candidate's result, in a form for people to read.
     var account: String {
         switch stage {
         case .connecting, .asking: "\(name) does not answer"

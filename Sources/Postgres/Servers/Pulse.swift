@@ -11,8 +11,8 @@ package final class Pulse: Sendable {
     /// Abandons every current connection.
     package func lose() { loseOthers() }
 
-    /// Abandons all connections except the caller's own, which counts as opened after this loss. Returns the number of
-    /// the loss.
+    /// Abandons all connections except the caller's own, which counts as opened afterwards. Returns how many times
+    /// connections have been abandoned, including this time.
     @discardableResult
     func loseOthers() -> Int { losses.add(1, ordering: .acquiringAndReleasing).newValue }
 

@@ -2,7 +2,7 @@ internal import CPostgres
 
 extension ConnectionSettings {
     /// Whether waiting may help after a failed connection. It may help if no server answers yet, or
-    /// if servers accept the login but no writes. A wrong login stays wrong.
+    /// if servers accept the login but no writes. It does not help if the login is wrong.
     package var mayBeReachedLater: Bool {
         if PQping(url) != PQPING_OK { return true }
         var anywhere = self

@@ -117,7 +117,7 @@ struct ControlAPI: Sendable {
 }
 
 extension PracticeWorld {
-    /// Returns the store's state, for people.
+    /// Returns a summary of the store's state for people to read.
     func summary(of customer: String?) -> JSON {
         let wanted = customer.map { [$0] } ?? customers
         var object = JSONObject()

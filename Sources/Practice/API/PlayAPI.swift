@@ -197,7 +197,7 @@ struct PlayRoute: Sendable {
         return nil
     }
 
-    /// Returns the variable parts of a text that matches the pattern, or `nil` if the text does not match.
+    /// Returns the variable parts of a string that matches the pattern, or `nil` if the string does not match.
     private static func match(_ pattern: String, _ text: String) -> [String]? {
         guard pattern.hasPrefix("*") else { return pattern == text ? [] : nil }
         let verb = String(pattern.dropFirst())

@@ -192,7 +192,7 @@ struct HistoryFilter {
     private var groups: Set<String> = []
     private var ownership: String?
     private var isRevoked: Bool?
-    /// The filter and the customer as text. A revision is valid only for both.
+    /// The filter and the customer as a string. A revision is valid only for both.
     let text: String
 
     /// Selects all refunded transactions.

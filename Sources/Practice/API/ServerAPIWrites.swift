@@ -216,7 +216,7 @@ private struct PostingFilter {
         if let type, !Self.types.contains(type) { throw APIError(4_000_018) }
     }
 
-    /// The filter as text. A token is valid only for its own filter.
+    /// The filter as a string. A token is valid only for its own filter.
     private var text: String {
         let words = [type, subtype, customer, onlyFailures ? "failures" : nil].map { $0 ?? "" }
         return ([String(start), String(end)] + words).joined(separator: "|")

@@ -16,8 +16,8 @@ extension ServerAPI {
 }
 
 extension Authority {
-    /// Spoils the statement after `left` others, and then sets `left` to -1. A statement is counted
-    /// before the statements inside it.
+    /// Skips `left` statements, gives the next one a wrong signature, and then sets `left` to -1. A
+    /// statement is counted before the statements inside it.
     fileprivate func spoil(_ json: JSON, _ left: inout Int) -> JSON {
         if left < 0 { return json }
         switch json {

@@ -72,7 +72,7 @@ extension PracticeWorld {
         return new.items
     }
 
-    /// Converts the unused money of the old period to time for the new product. If no money is
+    /// Converts the unused money from the old period into time for the new product. If no money is
     /// left, charges a full period.
     private func exchange(_ new: inout PlaySubscription, _ old: PlaySubscription?) -> [PlayItem] {
         let replaced = old?.items.first
@@ -101,7 +101,7 @@ extension PracticeWorld {
         let left = Double(max(0, ends.milliseconds - now.milliseconds))
         let money = left / length(old.phase?.period ?? oldPlan.period) * Double(oldPrice)
         guard money > 0, new.price > 0 else { return nil }
-        // A conversion gives at most ten years, because dates have an upper limit.
+        // A conversion yields at most ten years, because dates have an upper limit.
         let time = min(money / Double(new.price) * length(plan.period), 10 * 366 * 86_400_000)
         return max(1, Int64(time))
     }

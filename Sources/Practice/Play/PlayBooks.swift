@@ -19,8 +19,8 @@ package struct PlayBooks: Codable, Sendable {
     var isEmpty: Bool { named == 0 && brokenCards.isEmpty && prices.isEmpty }
 }
 
-/// Reads books that may be missing. A folder from before the store sold in Google Play lacks them,
-/// and a store without sales there does not write them.
+/// Reads Google Play's books, which may be missing: a folder from before the store sold in Google
+/// Play lacks them, and a store without sales there does not write them.
 extension KeyedDecodingContainer {
     func decode(_ type: PlayBooks.Type, forKey key: Key) throws -> PlayBooks {
         try decodeIfPresent(type, forKey: key) ?? PlayBooks()
@@ -106,7 +106,7 @@ package struct PlaySubscription: Codable, Sendable {
     /// When the current period ends. Items that wait for a deferred change have no period yet.
     var ends: Instant? { items.compactMap(\.expires).max() }
 
-    /// When the store will next act on the subscription by itself.
+    /// When the store will next act on the subscription on its own.
     var due: Instant? {
         let next: Instant?
         switch phase {
@@ -185,7 +185,7 @@ package struct PlayGood: Codable, Sendable {
     package let product: String
     let option: Option
     package let quantity: Int64
-    /// The number of refunded pieces.
+    /// The refunded quantity.
     package var refunded: Int64 = 0
     package var phase: Phase
     let asked: Instant
@@ -208,7 +208,7 @@ package struct PlayGood: Codable, Sendable {
         }
     }
 
-    /// Returns whether the customer owns the product. The store then does not sell it again.
+    /// Returns whether the customer owns the product. If so, the store does not sell it again.
     func isOwned(at now: Instant) -> Bool {
         switch phase {
         case .pending: true
@@ -276,7 +276,7 @@ package struct PlayVoid: Codable, Sendable {
     let source: Source
     let reason: Int64
     let isSubscription: Bool
-    /// The number of refunded pieces, if only some were refunded.
+    /// The refunded quantity, if only part was refunded.
     let quantity: Int64?
 }
 
@@ -308,7 +308,7 @@ package struct PlayMessage: Codable, Hashable, Sendable {
     package let at: Instant
     package let token: String
     package let customer: String
-    /// The order of a voided purchase, and whether only some of its pieces were refunded.
+    /// The order of a voided purchase, and whether only part of its quantity was refunded.
     package var order: String?
     package var isPartial: Bool?
 }

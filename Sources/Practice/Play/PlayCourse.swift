@@ -1,6 +1,6 @@
 internal import Core
 
-/// The actions that Google Play takes by itself as time passes.
+/// The actions that Google Play takes on its own as time passes.
 extension PracticeWorld {
     /// The purchase token on which Google Play will act next.
     var nextPlayDue: (at: Instant, token: String)? {
@@ -118,7 +118,7 @@ extension PracticeWorld {
     }
 }
 
-/// Failed payments.
+/// What Google Play does after failed payments.
 extension PracticeWorld {
     private var aDay: Int64 { pace.milliseconds(86_400_000) }
 
@@ -133,7 +133,7 @@ extension PracticeWorld {
         extend(one.token, to: ends.advanced(byMilliseconds: aDay))
     }
 
-    /// Records the order that could not be paid.
+    /// Records the order whose payment failed.
     private mutating func bookUnpaid(_ one: PlaySubscription) {
         let name = "\(one.firstOrder)..\(one.renewals)"
         book(name, of: one, one.items.filter(\.renews), .pending)
@@ -156,7 +156,7 @@ extension PracticeWorld {
         tellPlay(.inGrace, one.token)
     }
 
-    /// Moves the end of the period forward by a day as long as the grace period lasts.
+    /// Moves the end of the period forward by a day, as long as the grace period lasts.
     private mutating func continueGrace(_ one: PlaySubscription) {
         if !one.renews { return endInPlay(one.token) }
         guard let limit = one.graceUntil, now < limit else { return stopServing(one) }

@@ -130,7 +130,7 @@ extension PracticeWorld {
         (shop.google?.plan(choice)?.period.milliseconds ?? 0) > 93 * 86_400_000
     }
 
-    /// Puts the subscription on hold, as after a failed payment and the grace period.
+    /// Puts the subscription on hold, as if a payment had failed and the grace period had ended.
     private mutating func hold(_ one: PlaySubscription) throws(PracticeError) {
         guard one.isServing, one.renews else {
             throw .refused("only a subscription that renews can be put on hold")

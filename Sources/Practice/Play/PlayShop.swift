@@ -75,7 +75,7 @@ package struct PlayShop: Hashable, Sendable, Codable {
         package var currency: String?
         /// Whether apps consume the product, so that it can be bought again.
         package var consumable: Bool?
-        /// Whether several pieces can be bought at once.
+        /// Whether a customer can buy more than one at a time.
         package var multiQuantity: Bool?
         /// How long a rented product may be used; `nil` if the product is sold permanently.
         package var rental: Wait?

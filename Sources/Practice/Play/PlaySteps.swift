@@ -58,7 +58,7 @@ extension PracticeWorld {
         return PlayChoice(product: subscription.id, plan: plan.id)
     }
 
-    /// Returns the purchase that the step is about: the one with the given token, otherwise the
+    /// Returns the purchase that the step applies to: the one with the given token, otherwise the
     /// newest with the product, otherwise the newest that is not over.
     func playSubscription(
         _ step: Step, of customer: String
@@ -90,7 +90,7 @@ extension PracticeWorld {
         play.goods.values.filter { $0.customer == customer }.sorted { $0.number < $1.number }
     }
 
-    /// Returns the one-time purchase that a step is about, or `nil` for other steps.
+    /// Returns the one-time purchase that a step applies to, or `nil` for other steps.
     func playGood(_ step: Step, of customer: String) -> PlayGood? {
         playGoods(of: customer).last { good in
             step.transaction.map { $0 == good.token } ?? (step.product == good.product)

@@ -3,7 +3,7 @@ package import JSON
 
 /// Google Play's answers about subscriptions. As in the real answers, members with Google's default value are left out.
 extension PracticeWorld {
-    /// Returns the store's answer about a purchase token, whatever the API's limits.
+    /// Returns the store's answer about a purchase token, regardless of the API's limits.
     package func playAnswer(_ token: String) -> JSON? {
         play.subscriptions[token].map(playAnswer(of:)) ?? play.goods[token].map(playAnswer(v2:))
     }
@@ -108,7 +108,7 @@ extension PracticeWorld {
 
     private func renewingPlan(of item: PlayItem, _ isOver: Bool) -> JSON {
         let plan: JSON = [:]
-        // The real store answers only this about a purchase that is over.
+        // The real store answers nothing more about a purchase that is over.
         if isOver { return plan }
         return plan.with("autoRenewEnabled", item.renews ? true : nil)
             .with("recurringPrice", money(item.price, item.currency))

@@ -50,7 +50,7 @@ extension PracticeWorld {
         tellPlay(.voided, good.token, order: good.order, isPartial: true)
     }
 
-    /// Refunds the remaining amount of an order. If `revokes` is true, also ends the rights from the order.
+    /// Refunds the remaining amount of an order. If `revokes` is true, also ends the rights that the order gave.
     mutating func refundOrder(
         _ id: String, revokes: Bool, by source: PlayVoid.Source, reason: Int64 = 0
     ) throws(PracticeError) {

@@ -59,8 +59,9 @@ extension MintedChain {
 }
 
 extension Authority {
-    /// Saves the authority in a folder, or reads it from there. `roots/` is for services that
-    /// should trust the store, `keys/` for back ends, and `private/` only for the store.
+    /// Reads the authority from a folder, or creates one and saves it there. `roots/` is for
+    /// services that should trust the store, `keys/` for back ends, and `private/` only for the
+    /// store.
     package init(in folder: DataFolder) throws(PracticeError) {
         if let kept = try Authority(keptIn: folder) {
             self = kept

@@ -146,7 +146,7 @@ extension PracticeWorld {
         return .object(object)
     }
 
-    /// Returns a number for the group, in the format of real ones.
+    /// Returns a number for the group, in the same format as the store's real group numbers.
     func groupNumber(_ group: String) -> String {
         let groups = Set(shop.products.compactMap(\.group)).sorted()
         return String(20_000_001 + (groups.firstIndex(of: group) ?? groups.count))

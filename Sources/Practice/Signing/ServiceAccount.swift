@@ -29,7 +29,7 @@ package struct ServiceAccount: Sendable {
         pushKeyID = MintedDigest.sha1.of(pushKey.modulus).hex
     }
 
-    /// Saves the service account in a folder, or reads it from there.
+    /// Reads the service account from a folder, or creates one and saves it there.
     package init(in folder: DataFolder) throws(PracticeError) {
         guard folder.holds(Self.file), folder.holds(Self.pushFile) else {
             self.init()

@@ -1,12 +1,12 @@
 package import Core
 
-/// The actions that the store takes by itself as time passes.
+/// The actions that the store takes on its own as time passes.
 extension PracticeWorld {
     /// The earliest instant at which something is due.
     package var nextDue: Instant? { nextItem?.at }
 
     /// The next due item. At the same instant, the store's own actions come first, then the steps
-    /// of lives, and then notifications.
+    /// of scenarios, and then notifications.
     private var nextItem: (at: Instant, item: Item)? {
         var found = nextRenewal.map { (at: $0.at, item: Item.subscription($0.original)) }
         if let due = nextPlayDue, found.map({ due.at < $0.at }) ?? true {
@@ -22,7 +22,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// The next subscription on which the store acts by itself.
+    /// The next subscription on which the store will act on its own.
     var nextRenewal: (at: Instant, original: String)? {
         subscriptions.values
             .compactMap { subscription in subscription.due.map { ($0, subscription.original) } }
@@ -50,7 +50,7 @@ extension PracticeWorld {
         case changed(Outcome)
         /// The caller must send the notification and record the result.
         case post(Int)
-        /// A step in a life, which the store refused.
+        /// A step of a scenario, which the store refused.
         case refused(Step, PracticeError)
     }
 
@@ -88,7 +88,7 @@ extension PracticeWorld {
         }
     }
 
-    /// Schedules the later steps of lives.
+    /// Schedules the steps of a scenario.
     package mutating func plan(_ steps: [(at: Instant, step: Step)]) {
         var number = (plans.map(\.number).max() ?? -1) + 1
         for (at, step) in steps {
@@ -197,8 +197,8 @@ extension PracticeWorld {
         return price(of: next)
     }
 
-    /// Returns when the run of periods began to which a period starting at `start` belongs. A gap
-    /// of less than sixty days does not end a run.
+    /// Returns the beginning of the run of periods that includes a period starting at `start`. A
+    /// gap of less than sixty days does not end a run.
     func streakStart(of subscription: Subscription, from start: Instant) -> Instant {
         start < pace.end(ofDays: 60, after: subscription.ends) ? subscription.streakStart : start
     }
@@ -233,7 +233,7 @@ extension PracticeWorld {
         package let until: Instant?
         package let word: String
         package var store = Store.apple
-        /// The number of bought pieces that were not refunded, if the store counts them.
+        /// The purchased quantity that has not been refunded, if the store counts it.
         package var quantity: Int64?
     }
 

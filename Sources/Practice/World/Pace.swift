@@ -35,14 +35,14 @@ package struct Pace: Hashable, Sendable, Codable {
         end(of: Wait(days: days), after: start)
     }
 
-    /// Returns a duration, shortened in proportion to a month of thirty days.
+    /// Returns the usual duration, scaled by the length of this pace's month relative to thirty days.
     func milliseconds(_ usual: Int64) -> Int64 {
         guard let month else { return usual }
         return max(1, usual / 1000 * month / (30 * 86_400))
     }
 }
 
-/// A duration in one of the formats that people use: `40d`, `12h`, `1mo`, `1y`, `0d`, or `P40D` as in ISO 8601.
+/// A duration in one of these formats: `40d`, `12h`, `1mo`, `1y`, `0d`, or `P40D` as in ISO 8601.
 package struct Wait: Hashable, Sendable, Codable {
     package let text: String
     /// `nil` means a duration of zero.

@@ -59,7 +59,7 @@ package struct PracticeWorld: Codable, Sendable {
         let buy: Step
     }
 
-    /// A later step in a life.
+    /// A scheduled step of a scenario.
     package struct Plan: Codable, Sendable {
         package let at: Instant
         package let number: Int
@@ -82,7 +82,7 @@ extension PracticeWorld {
         return named
     }
 
-    /// Returns a name with sixteen digits, like real transaction ids. Different stores use different names.
+    /// Creates a name with sixteen digits, like real transaction ids. Different stores create different names.
     mutating func transactionName() -> String {
         String(2_000_000_000_000_000 + seed % 90_000 * 10_000_000_000 + nextNumber())
     }
@@ -102,7 +102,7 @@ extension PracticeWorld {
         return parts.joined(separator: "-")
     }
 
-    /// Returns the order number in the e-mail to the customer.
+    /// Creates an order number like those in the store's e-mails to customers.
     mutating func orderName() -> String {
         let text = String(seed % 1_000_000 * 1_000_000 + nextNumber(), radix: 36).uppercased()
         return "M" + String(repeating: "0", count: max(0, 10 - text.count)) + text
@@ -198,7 +198,7 @@ struct Luck: RandomNumberGenerator, Codable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns whether an event with the given rate occurs now.
+    /// Decides at random whether an event with the given rate occurs now.
     mutating func strikes(_ rate: Double?) -> Bool {
         guard let rate, rate > 0 else { return false }
         return Double(next() >> 11) / Double(1 << 53) < rate

@@ -38,7 +38,7 @@ package struct Sale: Codable, Sendable {
     package var price: Int64
     package var currency: String
     package var offer: Article.Offer?
-    /// The family organiser's purchase that is shared.
+    /// The family organiser's purchase from which this share comes.
     package var sharedFrom: String?
     package var token: String?
     package var revocation: Revocation?
@@ -63,7 +63,7 @@ package struct Subscription: Codable, Sendable {
         case revoked
     }
 
-    /// Why the subscription will not renew, as the store's numbers.
+    /// Why the subscription will not renew, with the store's numeric codes.
     package enum Intent: Int64, Sendable, Codable {
         case cancelled = 1
         case billing = 2
@@ -92,7 +92,7 @@ package struct Subscription: Codable, Sendable {
     /// When the store will charge for the next period; `nil` once it has tried to.
     var renewsAt: Instant?
     package var graceUntil: Instant?
-    /// The grace period that a refund ended. If the refund is reversed, it is restored.
+    /// The grace period that a refund ended. It is restored if the refund is reversed.
     var refundedGrace: Instant?
     var retryUntil: Instant?
     package var intent: Intent?
@@ -108,15 +108,15 @@ package struct Subscription: Codable, Sendable {
     var nextOffer: Article.Offer?
     /// Whether a new commitment starts when this one ends.
     var willCommitAgain = true
-    /// The family organiser's subscription that is shared.
+    /// The family organiser's subscription from which this share comes.
     package var sharedFrom: String?
     var extensions: [Instant] = []
 
     package var isServing: Bool { phase == .active || phase == .grace }
 
-    /// When the store will next act on the subscription by itself.
+    /// When the store will next act on the subscription on its own.
     var due: Instant? {
-        // A share only changes together with the subscription that is shared.
+        // A share changes only together with the organiser's subscription.
         if sharedFrom != nil { return nil }
         return switch phase {
         case .active: renewsAt ?? ends

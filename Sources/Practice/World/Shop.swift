@@ -11,7 +11,7 @@ package struct Shop: Hashable, Sendable, Codable {
         package var sharedSecret: String
         /// The address to which notifications are posted; `nil` if none are posted.
         package var notificationURL: String?
-        /// How often a notification is tried: repeatedly as in `production`, or once as in `sandbox`.
+        /// How often delivery of a notification is attempted: repeatedly as in `production`, or once as in `sandbox`.
         package var retries: Retries
         /// The limits of the server API, in percent of production's limits. In the sandbox, the value is 10.
         package var rateLimitPercent: Double?
@@ -76,7 +76,7 @@ package struct Article: Hashable, Sendable, Codable {
 
     package var id: String
     package var kind: ProductKind
-    /// The price of one piece, in thousandths of the currency's unit.
+    /// The price for a quantity of one, in thousandths of the currency's unit.
     package var price: Int64
     package var currency: String?
     /// For an auto-renewable subscription: its group, its level in the group, and the length of one period.
@@ -196,7 +196,7 @@ extension Shop {
 }
 
 extension Wait {
-    /// A duration from a text that is known to be valid.
+    /// Creates a duration from a string that is known to be valid.
     init(text: String) {
         guard let wait = Wait(text) else { preconditionFailure("\(text) is not a length of time") }
         self = wait

@@ -46,7 +46,7 @@ package struct Step: Codable, Hashable, Sendable {
             store == .apple ? keys : playKeys
         }
 
-        /// The action's members in the App Store; `nil` if it is not possible there.
+        /// The members that the action accepts in the App Store; `nil` if the action is not possible there.
         private var keys: [CodingKeys]? {
             switch self {
             case .install: [.version]
@@ -68,7 +68,7 @@ package struct Step: Codable, Hashable, Sendable {
             }
         }
 
-        /// The action's members in Google Play; `nil` if it is not possible there.
+        /// The members that the action accepts in Google Play; `nil` if the action is not possible there.
         private var playKeys: [CodingKeys]? {
             switch self {
             case .buy: [.product, .quantity, .offer, .token, .pending]
@@ -92,7 +92,7 @@ package struct Step: Codable, Hashable, Sendable {
         package var isForAll: Bool { [.raisePrice, .withdraw, .testNotification].contains(self) }
     }
 
-    /// A store that sells.
+    /// The store in which a step takes place.
     package enum Seller: String, Codable, Hashable, Sendable {
         case apple
         case google
@@ -106,7 +106,7 @@ package struct Step: Codable, Hashable, Sendable {
         case deferred
     }
 
-    /// Why a customer requests a refund, in the store's words to the back end.
+    /// Why a customer requests a refund, with the values that the store sends to the back end.
     package enum Reason: String, Codable, Hashable, Sendable {
         case unintendedPurchase = "unintended_purchase"
         case fulfillmentIssue = "fulfillment_issue"
@@ -117,7 +117,7 @@ package struct Step: Codable, Hashable, Sendable {
 
     package var `do`: Act
     package var store: Seller?
-    /// The customer, which is left out in the steps of a life.
+    /// The customer; omitted from the steps of a scenario.
     package var customer: String?
     package var product: String?
     package var quantity: Int64?
@@ -131,7 +131,7 @@ package struct Step: Codable, Hashable, Sendable {
     package var transaction: String?
     /// The refunded share of the price, in percent. If it is missing, the full price is refunded.
     package var percent: Double?
-    /// Whether a refund covers only the rest of a period or only what was not consumed.
+    /// Whether a refund covers only the unused part: the rest of a period, or what was not consumed.
     package var prorated: Bool?
     /// Whether a fault in the app is the reason for the refund.
     package var forApp: Bool?
@@ -169,7 +169,7 @@ package struct Step: Codable, Hashable, Sendable {
         self.product = product
     }
 
-    /// Returns the same step with changes.
+    /// Returns a copy of this step with the changes applied.
     package func changed(_ change: (inout Step) -> Void) -> Step {
         var step = self
         change(&step)

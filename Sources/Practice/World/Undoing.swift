@@ -43,8 +43,9 @@ extension PracticeWorld {
         return (charged, shares(of: original).compactMap { undoRenewal(of: $0.original) })
     }
 
-    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried.
-    /// The store's documentation does not cover an expired period. This store treats it in the same way.
+    /// Stops a subscription whose newest period was refunded: it does not renew, and its payment is not retried. A
+    /// period that has already expired is treated in the same way, although the real store's documentation does not
+    /// cover that case.
     private mutating func endForGood(_ sale: Sale) {
         guard let subscription = subscriptions[sale.original], subscription.latest == sale.id
         else { return }

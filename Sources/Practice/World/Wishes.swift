@@ -138,7 +138,7 @@ extension PracticeWorld {
         return article
     }
 
-    /// Returns the transaction that the step is about.
+    /// Returns the transaction that the step applies to.
     func sale(_ step: Step, of customer: String) throws(PracticeError) -> Sale {
         if let id = step.transaction {
             guard let sale = sale(id), sale.customer == customer else {
@@ -160,7 +160,7 @@ extension PracticeWorld {
         return found
     }
 
-    /// Returns the subscription that the step is about: the one with the named product, otherwise
+    /// Returns the subscription that the step applies to: the one with the named product, otherwise
     /// the newest one that renews, otherwise the newest one.
     private func subscription(
         _ step: Step, of customer: String

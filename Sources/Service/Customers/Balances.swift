@@ -41,7 +41,7 @@ package struct CustomerBalances: Sendable {
                 has <= 0
             else { return .answered(result) }
             return .look { () throws(CommandError) in
-                // The request is refused either way, with or without the hint.
+                // The request is refused even if this read fails and there is no hint to add.
                 let sandbox = try? ledger.customer(of: stream.inSandbox).customer
                 throw .refused(
                     .balance(
@@ -98,7 +98,8 @@ package struct CustomerBalances: Sendable {
                         recorded: recorded, movement: movement,
                         balance: state.balances[movement.currency])))
         }
-        // For a repetition, the balance after the first call is further back in the log.
+        // The balance after the first call is wanted, which a repetition must look up further back
+        // in the log.
         return .look { () throws(CommandError) in
             let history = try obtain(
                 history(
@@ -129,7 +130,8 @@ package struct CustomerBalances: Sendable {
             currency: currency, balance: try balance(of: currency, in: stream, at: version))
         var place = version
         while history.movements.count < count {
-            // The first movement is often the first event.
+            // Starts with as few events as needed, because the first movement is often the first
+            // event.
             let limit = place == version ? count : pageLimit
             let page = try ledger.events(of: stream, after: place, limit: min(limit, pageLimit))
             guard let last = page.last else { break }

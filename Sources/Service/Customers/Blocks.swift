@@ -1,6 +1,6 @@
 package import Core
 
-/// A purchase that support blocked or unblocked.
+/// A purchase that support staff blocked or unblocked.
 package struct BlockAnswer: Hashable, Sendable {
     package let stream: Stream
     /// The latest block or unblock.

@@ -17,7 +17,7 @@ package struct FindAnswer: Sendable {
         self.told = told
     }
 
-    /// Returns this answer with the stores' matches in front.
+    /// Returns this answer with the matches from the stores in front.
     func behind(_ others: [FoundMatch], told: [StoreTold], limit: Int) -> FindAnswer {
         let all = others + matches
         return FindAnswer(
@@ -126,8 +126,8 @@ package struct Finds: Sendable {
         return found.matches.filter { $0.lead.purchase == purchase && $0.lead.kind == .purchase }
     }
 
-    /// Returns up to one match more than `limit`. Rows lead to customers, and the customers' events decide. If an
-    /// object moved between the two reads, the search runs again.
+    /// Returns up to one match more than `limit`. Table rows lead to customers, and the customers' events decide
+    /// what matches. If an object moved between the two reads, the search runs again.
     private func look(
         for words: FindWords, _ project: ProjectID, _ environment: Environment?, limit: Int
     ) throws(CommandError) -> (matches: [FoundMatch], isCutOff: Bool) {
@@ -156,8 +156,8 @@ package struct Finds: Sendable {
 
     private static let attempts = 3
 
-    /// Returns the states of the customers whose objects were found. A name that is the customer's own id needs no
-    /// state.
+    /// Returns the states of the customers whose objects were found. If the name is the customer's own id, no
+    /// state is needed.
     private func states(
         behind leads: [FoundLead], in project: ProjectID
     ) throws(CommandError) -> [Stream: CustomerState] {

@@ -30,7 +30,8 @@ package struct GrantLists: Sendable {
     let reading: any CustomerReading
     let now: @Sendable () -> Instant
 
-    /// Returns up to `limit` matching grants. Rows lead to the grants, and the customers' events provide the details.
+    /// Returns up to `limit` matching grants. The grants are found through table rows, and their
+    /// details come from the customers' events.
     package func list(
         of project: ProjectID, in environment: Environment, _ filter: GrantFilter,
         after last: GrantPlace?, limit: Int

@@ -8,7 +8,7 @@ package struct GrantAnswer: Hashable, Sendable {
     /// Whether this call created the grant. If so, the answer states what changed.
     package let isNew: Bool
 
-    /// The other source of the entitlement, if the grant did not change any answer.
+    /// What else already gave the entitlement, if the grant did not change any answer.
     package var givenAnyway: Entitlement.Source? { grant.given.outlook.givenAnyway }
 }
 
@@ -47,8 +47,8 @@ package struct Grants: Sendable {
         }
     }
 
-    /// Returns a request to change a grant's end, which must be in the future. If the grant already ends then, the
-    /// answer is the same.
+    /// Returns a request to change a grant's end, which must be in the future. If the grant already ends at that
+    /// instant, nothing changes and the answer is the same.
     package func changing(
         _ grant: GrantID, until end: GiveGrant.End, reason: AdminReason, of stream: Stream,
         by sender: Sender
@@ -108,7 +108,7 @@ extension Outcome {
     }
 }
 
-/// Why an admin acts, recorded for people who look at the act later.
+/// Why an admin does something, recorded for people who review the action later.
 package struct AdminReason: Hashable, Sendable {
     package let reason: Reason
     package let ticket: Ticket?
@@ -120,8 +120,8 @@ package struct AdminReason: Hashable, Sendable {
 }
 
 extension GiveGrant.Time {
-    /// The start and end as the sender wrote them. A repeated `P30D` must count as the same
-    /// request, even if it arrives later.
+    /// The start and end as the sender wrote them. A request that says `P30D` must count as the
+    /// same one when it is repeated later.
     fileprivate var texts: [String?] {
         switch self {
         case .from(let start, let end): [start?.text, end.text]

@@ -43,7 +43,8 @@ package struct Merges: Sendable {
         _ stream: Stream, _ reason: AdminReason, _ actor: Actor, _ cause: Cause, attempts: Int
     ) -> Wish<MergeAnswer> {
         Wish<MergeAnswer>.look { () throws(CommandError) in
-            // If the customer was erased in one environment, the merge may remain only in the other one.
+            // If the customer was erased in one environment, the merge may be left only in the
+            // other one.
             var stream = stream.inProduction
             var whole = try obtain(ledger.customer(of: stream)).customer.mergedInto
             let elsewhere = try obtain(ledger.customer(of: stream.inSandbox)).customer.mergedInto

@@ -76,7 +76,7 @@ package struct Moves: Sendable {
             let other = Stream(
                 project: stream.project, environment: stream.environment, customer: receiver)
             let whole = try obtain(ledger.customer(of: other)).customer.mergedInto
-            // The command loads the holder in any case.
+            // The command loads the purchase's holder without being told to.
             concerned?.receivers += [whole].compactMap(\.self).filter { $0 != stream.customer }
             if whole != nil { bystanders = [receiver] }
         }
@@ -87,7 +87,8 @@ package struct Moves: Sendable {
             let holder = Holder(stream.customer, situation.customer(stream.customer))
             var wish = try wish(holder, situation.project.catalog)
             let held = holder.state.purchase(purchase)?.heldPurchases ?? []
-            // Only streams that were looked up in advance are locked and loaded.
+            // Returns whether the customer's stream was looked up in advance. Only such streams are
+            // locked and loaded.
             func isKnown(_ customer: CustomerID) -> Bool { receivers.contains(customer) }
             if !held.isEmpty, !isKnown(wish.to) || !known.names(held) {
                 throw .move(.changedMeanwhile(purchase))
@@ -110,7 +111,7 @@ package struct Moves: Sendable {
     }
 }
 
-/// The customers whom a move concerns besides the holder, and the keys for finding the purchase.
+/// The customers besides the holder whom a move concerns, and the keys for finding the purchase.
 private struct Concerned: Sendable {
     var receivers: [CustomerID]
     let held: [HeldPurchase]
@@ -123,8 +124,8 @@ extension Concerned? {
 }
 
 extension CustomerSnapshot {
-    /// Returns `nil` if nothing has to move. The decision then states the reason, or returns the result of an earlier
-    /// copy of the command.
+    /// Returns `nil` if nothing has to move. The command's decision then states why, or gives the result of an
+    /// earlier copy of the command.
     fileprivate func concerned(
         by wish: (Holder, Catalog) throws(Refusal) -> MovePurchase, about purchase: PurchaseID,
         holder: CustomerID

@@ -57,7 +57,7 @@ package struct Orders: Sendable {
             missing: "opening an order recorded no order"
         ) { recorded in
             let opened = recorded.told
-            // Purchases that were claimed immediately appear in this command's own events.
+            // Events of this command may also show purchases that were claimed immediately.
             var customer = CustomerState()
             for own in recorded.outcome.events { customer.apply(own.event) }
             return OrderAnswer(

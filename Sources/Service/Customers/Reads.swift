@@ -44,7 +44,7 @@ package struct EventsAnswer: Hashable, Sendable {
     package let actorNames: [Actor: String]
 }
 
-/// Answers questions about a customer, with reasons.
+/// Answers questions about a customer, and says why.
 package struct Customers: Sendable {
     let ledger: any EventLog
     package let reading: any CustomerReading
@@ -85,7 +85,8 @@ package struct Customers: Sendable {
             actorNames: view.project.names(of: events.map(\.actor)))
     }
 
-    /// Returns the events about the sources that the reasons name, oldest first. Events from the sandbox come last.
+    /// Returns the events about the sources that the explanation's reasons name, oldest first.
+    /// Events from the sandbox come last.
     private func events(
         behind explanation: Explanation, in view: CustomerView, _ known: Instant?
     ) throws(Fault) -> [RecordedEvent] {

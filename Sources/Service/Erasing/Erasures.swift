@@ -13,7 +13,7 @@ package struct ErasureRequest: Sendable {
     package let intent: String?
     /// The purchases that this erasure marked as forgotten before a restore lost it.
     package let lost: [PurchaseMark]?
-    /// Purchases with these marks that wait for a customer again.
+    /// The purchases with these marks that are waiting for a customer again.
     package var waiting: [PurchaseID] = []
 
     package init(
@@ -159,7 +159,8 @@ package struct Erasures: Sendable {
         return command
     }
 
-    /// Returns the current states of the customer's streams. A stream with data to erase comes first.
+    /// Returns the current states of the customer's streams. If there is data to erase, a stream
+    /// with such data comes first.
     private func lives(
         of request: ErasureRequest
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
@@ -184,7 +185,8 @@ package struct Erasures: Sendable {
         return (lives + (try parts(of: lives)), catalog, positions[first])
     }
 
-    /// Returns the streams of customers merged into this one. They are about the same person.
+    /// Returns the streams of customers who were merged into this one and are therefore the same
+    /// person.
     private func parts(of lives: [ErasedLife]) throws(CommandError) -> [ErasedLife] {
         var parts: [ErasedLife] = []
         for life in lives {
@@ -193,7 +195,8 @@ package struct Erasures: Sendable {
                     project: life.stream.project, environment: life.stream.environment,
                     customer: one)
                 let state = try obtain(ledger.customer(of: stream)).customer
-                // A customer who has been erased or unmerged in the meantime is separate again.
+                // A customer who has been erased or unmerged in the meantime is a separate person
+                // again.
                 if state.mergedInto == life.stream.customer {
                     parts.append(ErasedLife(stream, state))
                 }
@@ -216,7 +219,8 @@ package struct Erasures: Sendable {
         for stream in erasures.map(\.stream) + parts + lives.flatMap(\.keeperStreams) {
             do throws(Fault) { try log.empty(stream) } catch { isEmptied = false }
         }
-        // A repeated call cannot tell which merged streams were erased.
+        // A repeated call cannot tell which merged streams were erased, so it counts the data as
+        // removed only if no data is left anywhere.
         if !lives.contains(where: \.isLeft), isEmptied {
             isEmptied = (try? log.unemptied(limit: 1).isEmpty) ?? false
         }
@@ -280,7 +284,7 @@ package struct Erasures: Sendable {
             guard let last = own.last else { continue }
             let state = try obtain(ledger.customer(of: stream)).customer
             var left = try obtain(log.kept(of: stream, before: last.version))
-            // These rows contain data that was recorded after the erasure.
+            // What is left are rows with data that was recorded after the erasure.
             if !state.isErased { left = left.ofEvents }
             sides.append(
                 ErasedAnswer.Side(

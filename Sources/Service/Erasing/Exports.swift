@@ -22,7 +22,7 @@ package struct Exports: Sendable {
         throw .refused(.customerUnknown(customer))
     }
 
-    /// Returns the answer that reads currently give.
+    /// Returns the answer that a read would give now.
     package func answer(_ stream: Stream) throws(CommandError) -> CustomerAnswer {
         try obtain(customers.customer(stream, at: nil, known: nil))
     }
@@ -58,7 +58,7 @@ package struct Exports: Sendable {
         }
     }
 
-    /// Returns the digests of the evidence about some streams, in order.
+    /// Returns the digests of the evidence about the streams, in order.
     func digests(_ streams: [Stream]) throws(CommandError) -> [[UInt8]] {
         var digests: Set<[UInt8]> = []
         for stream in streams { digests.formUnion(try obtain(log.evidence(of: stream))) }
@@ -91,7 +91,7 @@ package struct ExportedEvidence: Sendable {
 
 /// Reads stored evidence.
 package struct EvidenceReading: Sendable {
-    /// The bytes that a store signed; `nil` if only their digest is stored.
+    /// Returns the bytes that a store signed; `nil` if only their digest is stored.
     package let unpack: @Sendable (FiledEvidence) -> [UInt8]?
     package let base64: @Sendable ([UInt8]) -> String
     /// Proves evidence again from its stored form, with the current roots.

@@ -1,8 +1,8 @@
 package import Core
 import Synchronization
 
-/// Collects the apps with verified notifications, and the bought products that no catalog knows,
-/// since the last call to `take`.
+/// Collects apps for which verified notifications have arrived, and products that were bought but
+/// that no catalog contains, since the last call to `take`.
 package final class AppNews: Sendable {
     /// The maximum number of each kind that is remembered between two calls.
     private static let limit = 1000

@@ -1,6 +1,6 @@
 package import Core
 
-/// Receives evidence: verifies it, queues it if it cannot be verified yet, and asks the stores.
+/// Receives evidence: verifies it, queues what cannot be verified yet, and queries the stores.
 package struct Intake: Sendable {
     package var ledger: any EventLog
     package var directory: any Directory
@@ -36,7 +36,7 @@ package struct Intake: Sendable {
 
 extension Intake {
     /// Queues evidence that cannot be judged yet. The same evidence for the same purpose is queued
-    /// only once. After a first attempt, the item waits for whatever was missing.
+    /// only once. If judging it was already attempted, the item waits for whatever was missing.
     package func hold(
         _ evidence: RawEvidence, _ purpose: IntakeWish.Purpose, order: OrderID?,
         heading: EvidenceHeading, of project: ProjectID, until wait: Postponement? = nil
@@ -48,7 +48,7 @@ extension Intake {
         guard let wait, added.tries == 0, added.reason == nil else { return added }
         let judged = added.judged(
             .undecided(wait), now: now(), jitter: secrets.jitter)
-        // If a worker was faster, its result counts.
+        // If a worker changed the item first, the worker's result stays.
         return try queue.changeIntake(judged) ? judged : added
     }
 
@@ -61,7 +61,7 @@ extension Intake {
         return found
     }
 
-    /// Returns the names of the keys with which a project's items were ended.
+    /// Returns the names of the keys with which people closed a project's items.
     package func actorNames(
         of items: [IntakeItem], in project: ProjectID
     ) throws(Fault) -> [Actor: String] {
@@ -69,7 +69,8 @@ extension Intake {
         return actors.isEmpty ? [:] : try ledger.project(project).names(of: actors)
     }
 
-    /// Returns some items of a project's queue after a given one, oldest first.
+    /// Returns up to a page of items from a project's queue, starting after the given item, oldest
+    /// first.
     package func items(
         of project: ProjectID, in state: IntakeItem.State.Word?, after id: IntakeID? = nil,
         limit: Int
@@ -79,7 +80,7 @@ extension Intake {
         return try obtain(queue.intake(of: project, in: state, after: last, limit: limit))
     }
 
-    /// Returns a request to end an item because support staff resolved the matter in another way.
+    /// Returns a request to close an item because support staff resolved the matter in another way.
     package func settling(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -88,7 +89,7 @@ extension Intake {
         }
     }
 
-    /// Returns a request to end an item without any effect.
+    /// Returns a request to close an item without any effect.
     package func dropping(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -97,7 +98,8 @@ extension Intake {
         }
     }
 
-    /// Returns a request to judge an item now as if it were new, even if it was refused or ended manually.
+    /// Returns a request to judge an item now as if it were new, even if it was refused or a person
+    /// closed it.
     package func retrying(
         _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
     ) -> Wish<IntakeItem> {
@@ -106,7 +108,7 @@ extension Intake {
         }
     }
 
-    /// Changes the queue in a lookup step, because the queue is not part of the log.
+    /// Makes the change to the queue in a lookup step, because the queue is not part of the log.
     private func changing(
         _ id: IntakeID, of project: ProjectID,
         _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
@@ -124,10 +126,11 @@ extension Intake {
         for _ in 0..<attempts {
             let item = try self.item(id, of: project)
             let changed = try rethrowing(as: CommandError.refused, change(item, now()))
-            // An earlier change is reported only once it is as durable as a new one would be.
+            // A repeated change gets its answer only once the earlier change is as durable as a new
+            // one would be.
             let wanted = changed == item ? item.unrevised : changed
             if try queue.changeIntake(wanted) { return changed }
-            // A worker or an admin was faster, so their result counts.
+            // A worker or an admin changed the item first, so it must be read again.
         }
         throw .fault(.busy)
     }

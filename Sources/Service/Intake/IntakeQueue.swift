@@ -12,14 +12,14 @@ package protocol IntakeQueue: Sendable {
         of project: ProjectID, in state: IntakeItem.State.Word?, after last: IntakeItem?,
         limit: Int
     ) throws(Fault) -> [IntakeItem]
-    /// Gives a worker the due item with the fewest attempts, until its lease ends. Skips items that
-    /// require asking a busy store.
+    /// Gives a worker the due item with the fewest attempts, until the worker's lease ends. Skips
+    /// items for which a busy store would have to be asked.
     func takeIntake(now: Instant, without busy: BusyStores) throws(Fault) -> TakenIntake?
     /// Stores the item in its current form. Returns false if the item has been changed since it was
     /// read.
     func changeIntake(_ item: IntakeItem) throws(CommandError) -> Bool
     func intakeCounts() throws(Fault) -> IntakeCounts
-    /// Deletes some items that ended before an instant, provided that the lease is held.
+    /// Deletes some of the items that ended before an instant, provided that the lease is held.
     func cleanIntake(endedBefore instant: Instant, under lease: Lease) throws(Fault) -> Int
 }
 

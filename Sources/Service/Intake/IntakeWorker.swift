@@ -58,7 +58,7 @@ package struct IntakeWorker: Sendable {
                 let all = receipt(evidence, beside: proven) + proven
                 let wish = submissions.recording(taken.item, all, cause(of: taken.item))
                 let results = try intake.ledger.perform(wish)
-                // No part of the evidence is stored, not even the names in it.
+                // Nothing of the evidence is stored, not even the names in it.
                 let erased = Refusal.erasure(.purchaseErased)
                 if !results.isEmpty, results.allSatisfy({ $0.reason?.code == erased.code }) {
                     return .refused(RefusedEvidence(code: erased.code, sentence: erased.sentence))
@@ -69,11 +69,11 @@ package struct IntakeWorker: Sendable {
             }
         } catch {
             let reason = IntakeReason(error)
-            // The same evidence would be just as large the next time.
+            // Trying again would not help, because the same evidence would be just as large.
             if case .refused(.tooMuchAtOnce) = error {
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
             }
-            // One failure to record genuine evidence must not make Deed discard it.
+            // Deed must not discard genuine evidence because recording it failed once.
             return .tryAgain(reason)
         }
     }
@@ -131,15 +131,15 @@ extension Judgement<[IntakeResult], Postponement> {
     }
 }
 
-/// The questions that stores are being asked, by app. Other evidence needs no store. A store that does not respond, for
-/// one app or for all, must therefore not occupy every worker.
+/// The questions that stores are being asked, by app. No more than some of the workers may be busy with them, because a
+/// store may not respond, for one app or for all, and other evidence needs no store.
 private final class StoreVisits: Sendable {
     private static let limitPerApp = 2
     private static let limit = IntakeWorker.count - 1
 
     private struct State {
         var counts: [AppID: Int] = [:]
-        /// The number of workers that are querying the queue. Each of them may return with a
+        /// The number of workers that are querying the queue. Each of them may come back with a
         /// receipt for any app.
         var asking = 0
     }
@@ -152,7 +152,7 @@ private final class StoreVisits: Sendable {
     }
 
     /// Takes an item for an app below its limit. If all workers but one are busy with items for a store, takes
-    /// only an item that needs no store. A worker with a hanging database query does not block the others.
+    /// only an item that needs no store. A worker whose database query hangs does not block the others.
     func begin(
         _ take: (BusyStores) throws(Fault) -> TakenIntake?
     ) throws(Fault) -> TakenIntake? {

@@ -1,11 +1,11 @@
 package import Core
 import Wording
 
-/// The verdict on a piece of evidence, with its verified statements. Evidence that cannot be judged
-/// yet waits in the queue.
+/// The verdict on a piece of evidence, with the statements that were verified. Evidence that cannot
+/// be judged yet waits in the queue.
 typealias JudgedPiece = Judgement<[ProvenEvidence], IntakeID>
 
-/// The verdicts on a submission's pieces before any store has been asked.
+/// The verdicts on the pieces of a submission, before any store has been asked.
 struct JudgedPieces: Sendable {
     /// The verdicts, by the index of the piece in the submission.
     var judged: [Int: JudgedPiece] = [:]
@@ -55,7 +55,7 @@ extension Submissions {
         return pieces
     }
 
-    /// Returns the question to a store about evidence that names its purchase but proves nothing.
+    /// Returns what to ask a store about evidence that names its purchase but proves nothing.
     private func question(
         about piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> Judgement<Never, (EvidenceHeading, StoreInquiry)> {
@@ -92,8 +92,8 @@ extension Submissions {
             return refused.map { .refused($0) } ?? .believed(proven)
         case .refused(let refused): return .refused(refused)
         case .undecided(let wait):
-            // Only the store's answer shows its environment, and the queue cannot check keys'
-            // environments.
+            // With a key that is bound to one environment, the evidence is refused: only the
+            // store's answer shows the environment, and the queue cannot check keys' environments.
             if request.environment != nil {
                 return .refused(
                     RefusedEvidence(
@@ -105,7 +105,7 @@ extension Submissions {
     }
 
     /// Judges renewal info. Renewal info names no app, so it needs a transaction of the same
-    /// subscription from the same call. It belongs to that transaction's app.
+    /// subscription from the same call. The renewal info belongs to that transaction's app.
     private func judge(
         renewal piece: RawEvidence, beside proven: [ProvenEvidence], of project: ProjectID
     ) -> JudgedPiece {
@@ -144,7 +144,7 @@ extension Submissions {
         }
     }
 
-    /// Returns the app, if only the store can judge this evidence for the app.
+    /// Returns the app if this evidence is of the kind that only the app's store can judge.
     private func forStore(
         _ piece: RawEvidence, of project: ProjectID
     ) throws(CommandError) -> (ListedApp, EvidenceHeading)? {
@@ -234,7 +234,8 @@ extension Submissions {
             }
             return recording(item, proven, cause, as: purpose, order: nil)
         }.then { result in
-            // Evidence that was queued for a customer who has since been merged belongs to the other customer.
+            // If the customer has been merged since the evidence was queued, the evidence belongs
+            // to the customer into whom the first one was merged.
             guard case .failure(.refused(.customerMerged(_, let whole))) = result,
                 let led = purpose.led(to: whole)
             else { return .answered(result) }
@@ -279,7 +280,7 @@ extension Submissions {
 }
 
 extension Submission {
-    /// Returns the stream in which the cause is carried out: the customer's stream, or the stream of the unclaimed
+    /// Returns the stream in which the evidence is recorded: the customer's stream, or that of the unclaimed
     /// purchase's keeper.
     func stream(in project: ProjectID, _ environment: Environment) -> Stream {
         Stream(

@@ -8,7 +8,7 @@ package final class NotificationGate: Sendable {
     /// An incoming notification.
     package struct Entry: Sendable {
         fileprivate let client: String?
-        /// Whether the notification is judged with trusted work rather than with strangers' calls.
+        /// Whether the notification is judged along with trusted work rather than strangers' calls.
         package let isTrusted: Bool
     }
 
@@ -29,7 +29,7 @@ package final class NotificationGate: Sendable {
 
     private var now: Instant { submissions.intake.machineClock() }
 
-    /// Admits a notification. Costs almost nothing, because the thread that serves connections calls it. The signer
+    /// Admits a notification. Does almost no work, because the thread that serves connections calls it. The signer
     /// alone proves little: any stranger can copy a signer's certificates, but few can send from a genuine sender's
     /// address. `client` is `nil` for a notification without a connection, which is not counted.
     package func enter(from client: String?) -> Entry {
@@ -51,7 +51,8 @@ package final class NotificationGate: Sendable {
             noteGenuine(entry)
             return wish
         } catch {
-            // The notification's certificates have not been checked.
+            // The notification was unreadable before its certificates were checked, so it does not
+            // count as one with a new signer.
             if isCounted, case .unreadable = error, let client = entry.client {
                 signers.withLock { $0.giveBack(client) }
             }
@@ -59,8 +60,8 @@ package final class NotificationGate: Sendable {
         }
     }
 
-    /// Returns whether the notification counts as one with a new signer. Throws after too many of those, or if its
-    /// signer was recently refused.
+    /// Returns whether the notification counts as one with a new signer. Throws if there were too many of those,
+    /// or if this signer was recently refused.
     private func count(_ bare: RawEvidence, _ entry: Entry) throws(NotificationError) -> Bool {
         switch submissions.intake.standing(of: bare) {
         case .believed, .missing: return false
@@ -77,7 +78,7 @@ package final class NotificationGate: Sendable {
         guard let client = entry.client else { return }
         if entry.isTrusted { unproven.withLock { $0.giveBack(client) } }
         genuine.withLock { genuine in
-            // Stores send from only a few addresses.
+            // Starts over once there are too many addresses, because stores send from only a few.
             if genuine.count >= NotificationGate.limit { genuine = [] }
             genuine.insert(client)
         }

@@ -6,7 +6,8 @@ package enum NotificationAnswer: Hashable, Sendable {
     case kept(NotificationHead, Environment, isNew: Bool)
     /// The notification concerns only purchases that may never have a holder again. It is not stored.
     case erased(NotificationHead, Environment)
-    /// The notification has been verified. It will count once Deed's clock reaches the store's time.
+    /// The notification has been verified. It will take effect once Deed's clock reaches the time
+    /// that the store states.
     case queued(IntakeID)
 }
 
@@ -25,8 +26,8 @@ package enum NotificationError: Error, Hashable, Sendable {
 }
 
 extension Submissions {
-    /// Returns a request to record a store's own notification. Its facts name the owner, or the purchase waits for a
-    /// customer who proves it.
+    /// Returns a request to record a store's own notification. If its facts do not name the owner, the purchase waits
+    /// for a customer who proves it.
     ///
     /// Any stranger can make this call, so the cheapest checks come first. A caller without the store's signature does
     /// not learn whether Deed knows the app.
@@ -60,7 +61,8 @@ extension Submissions {
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Wish<NotificationAnswer> {
         guard let head = proven.notification else { throw .unproven(.noNotification) }
-        // A notification that concerns no purchase causes no event, so only its storage can be new.
+        // A notification that concerns no purchase causes no event. Such a notification is new if
+        // it was not stored before.
         var isFirst = false
         if proven.facts == Facts() {
             isFirst = try !obtain(intake.archive.hasBelieved(proven.record.digest))
@@ -84,8 +86,8 @@ extension Submissions {
         }
     }
 
-    /// Returns the command to record a notification that the store was asked for. A notification without anything new
-    /// is not stored, because it may already be stored with a different time of signing.
+    /// Returns the command to record a notification that was requested from the store. A notification that contains
+    /// nothing new is not stored, because it may already be stored with a different time of signing.
     func replaying(
         _ proven: ProvenEvidence, for project: ProjectID
     ) throws(NotificationError) -> Command {
@@ -169,10 +171,11 @@ extension RefusedEvidence {
 
 extension Secrets {
     /// Returns the cause, which is the same for every repetition with the same content. A store may sign a notification
-    /// again. The newer signature then counts.
+    /// again. The newer signature is then used.
     fileprivate func cause(of head: NotificationHead, _ record: EvidenceRecord) -> Cause {
         let content = digest(record.digest).hexDigits.prefix(16)
-        // A store may one day write arbitrary text there, but the log accepts only printable text of limited length.
+        // A store could one day write any text there, but the log accepts only printable text of
+        // limited length.
         let isUsual = head.id.utf8.count <= 100 && (try? Identifier<Void>(head.id)) != nil
         let id = isUsual ? head.id : String(digest(Array(head.id.utf8)).hexDigits.prefix(32))
         return Cause(text: "notification:\(id)/\(content)", digest: record.digest)

@@ -11,7 +11,7 @@ package struct SubmissionAnswer: Sendable {
     /// The sandbox balances, besides those of production, if the sandbox counts for the customer.
     package let sandboxBalances: Balances?
 
-    /// Whether any of the evidence still waits.
+    /// Whether any of the evidence is still waiting.
     package var isPending: Bool {
         items.contains { if case .undecided = $0.result { true } else { false } }
     }
@@ -96,7 +96,8 @@ extension [JudgedPiece] {
 }
 
 extension [ItemOutcome] {
-    /// One outcome for each purchase, because a store may report older parts of a purchase before the newest one.
+    /// Keeps one outcome for each purchase, the last one, because a store may report older parts of
+    /// a purchase before the newest one.
     fileprivate var newest: [ItemOutcome] {
         enumerated().filter { place, outcome in
             outcome.purchase == nil

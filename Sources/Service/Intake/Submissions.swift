@@ -5,7 +5,8 @@ import Threading
 package struct Submissions: Sendable {
     /// The maximum number of transactions in one piece of evidence.
     package static let transactionLimit = 5000
-    /// How long a call waits for a store, in milliseconds. After that, the queue asks the store.
+    /// How long a call waits for a store, in milliseconds. After that, the evidence is queued, and
+    /// the store is asked from the queue.
     package static let patience: Int64 = 5000
 
     package let intake: Intake
@@ -14,7 +15,7 @@ package struct Submissions: Sendable {
     /// A function that is called for each recorded purchase whose product is not in the catalog.
     private let noticeUnknown: @Sendable (ProjectID, ProductKey) -> Void
 
-    /// Without `apps`, creates a separate ring of apps.
+    /// If `apps` is not given, creates a ring of apps for this use alone.
     package init(
         _ intake: Intake, apps: AppRing? = nil,
         noticeUnknown: @escaping @Sendable (ProjectID, ProductKey) -> Void = { _, _ in }
@@ -25,7 +26,8 @@ package struct Submissions: Sendable {
         self.noticeUnknown = noticeUnknown
     }
 
-    /// Reports unknown products for which this command recorded a new transaction.
+    /// Reports products that no catalog contains, if this command recorded a new transaction for
+    /// them.
     func notice(_ outcome: Outcome, in project: ProjectID) {
         for item in outcome.items where item.result == .recorded {
             guard let product = item.newUnknownProduct else { continue }
@@ -66,7 +68,8 @@ package struct Submissions: Sendable {
         _ judged: [JudgedPiece], _ request: SubmissionRequest, for stream: Stream,
         by sender: Sender, after asked: (indices: Set<Int>, since: Instant)? = nil
     ) throws(CommandError) -> Wish<SubmissionAnswer> {
-        // Evidence that the first call could not judge in time may be verified in a second call with the same key.
+        // Evidence that the first call could not judge in time may turn out to be verified in a
+        // repetition with the same key.
         let apart = sender.idempotencyKey == nil ? [] : asked?.indices ?? []
         let parts = SubmissionPart.parts(of: judged, request, in: stream, apart: apart)
         let held = try obtain(unwritten(by: parts, around: stream))
@@ -78,7 +81,8 @@ package struct Submissions: Sendable {
             let command = part.command(by: sender.actor, cause: part.cause(under: cause))
             return asked.map { command.unlessErased(since: $0.since) } ?? command
         }
-        // The closure does not keep the request and all its bytes in memory while it waits.
+        // The closure captures only these values, so that the request and all its bytes need not
+        // stay in memory while it waits.
         return Wish(commands) {
             [now = intake.now, order = request.order] results throws(CommandError) in
             var outcomes: [ItemOutcome] = []
@@ -130,7 +134,7 @@ package struct Submissions: Sendable {
 package struct SubmissionRequest: Sendable {
     package static let signedTransactionLimit = 100
 
-    /// The pieces in the order of the results.
+    /// The pieces of evidence. The results come in the same order.
     package let pieces: [RawEvidence]
     package let isRestore: Bool
     /// The customer's order that the evidence fulfils. Needed for evidence that cannot name an order itself.
@@ -147,7 +151,7 @@ package struct SubmissionRequest: Sendable {
         self.environment = environment
     }
 
-    /// Returns why evidence from this environment is not accepted; `nil` if it is.
+    /// Returns why evidence from this environment is not accepted; `nil` if it is accepted.
     func refusal(of found: Environment) -> RefusedEvidence? {
         guard let environment, environment != found else { return nil }
         return RefusedEvidence(
@@ -191,7 +195,8 @@ private struct SubmissionPart: Sendable {
             ].compactMap(\.self)
     }
 
-    /// Creates the part about that environment; `nil` if the request contains nothing about it.
+    /// Creates the part about the stream's environment; `nil` if the request contains nothing about
+    /// that environment.
     private init?(
         _ judged: [JudgedPiece], _ request: SubmissionRequest, in stream: Stream,
         order: OrderID?, of piece: Int? = nil, without apart: Set<Int> = []
@@ -252,8 +257,8 @@ extension CustomerSnapshot {
 }
 
 extension Secrets {
-    /// Returns the cause from the sender's key or, without a key, a unique cause that names the evidence behind the
-    /// events.
+    /// Returns the cause that the sender's key gives or, without a key, a unique cause that names the evidence
+    /// behind the events.
     fileprivate func cause(
         of sender: Sender, _ request: SubmissionRequest, _ judged: [JudgedPiece]
     ) -> Cause {
@@ -264,7 +269,8 @@ extension Secrets {
                 of: sender, request.isRestore ? "restore" : "submit",
                 [request.order?.text] + request.pieces.map { digest($0.bytes).hexDigits })
         }
-        // No other request can have this cause, so no digest has to distinguish requests.
+        // The digest is made from the text alone. It need not distinguish requests, because no
+        // other request can have this cause.
         let text = "evidence:\(proven.record.digest.hexDigits)/\(randomText(bytes: 8))"
         return Cause(text: text, digest: digest(Array(text.utf8)))
     }

@@ -12,7 +12,7 @@ package enum NoteName {
         "news \(app.project) \(app.key.store.rawValue) \(app.key.id)"
     }
 
-    /// Returns the name of the note that a product was bought that was not in any catalog.
+    /// Returns the name of the note that a product was bought although no catalog contained it.
     package static func bought(_ product: ProductKey, in project: ProjectID) -> String {
         "\(boughtPrefix(project))\(product.store.rawValue) \(product.id)"
     }
@@ -47,7 +47,7 @@ package struct Needs: Sendable {
         return ProjectCheck.all.flatMap { $0.needs(of: sight) }
     }
 
-    /// Returns the data about a project that its checks examine.
+    /// Returns what the checks of a project need to know about it.
     package func sight(
         of project: ProjectID, _ state: ProjectState, notes: Set<String>
     ) throws(Fault) -> ProjectSight {

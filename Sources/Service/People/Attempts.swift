@@ -22,14 +22,15 @@ struct Attempts: Sendable {
             (Attempts.ofPersonFromAddress, fromHere(name, address)),
             (Attempts.ofPerson, Tried(digest: name)),
         ]
-        // Once one limit is exceeded, the later counters stay the same.
+        // Stops at the first limit that is exceeded, so that the later counters stay the same.
         for (limit, tried) in limits {
             guard try isWithin(limit, tried, now) else { return false }
         }
         return true
     }
 
-    /// Counts an attempt to enter a code for the person with this name.
+    /// Counts an attempt to enter a code for the person with this name. Returns false if there were
+    /// too many.
     func permitCode(_ name: [UInt8], at now: Instant) throws(Fault) -> Bool {
         try isWithin(Attempts.ofCode, code(name), now)
     }
@@ -63,7 +64,7 @@ extension Secrets {
     }
 }
 
-/// Compares two digests or codes in a time that depends only on their lengths.
+/// Compares two digests or codes in constant time: only their lengths influence how long it takes.
 func fits(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     if one.count != other.count { return false }
     var difference: UInt8 = 0

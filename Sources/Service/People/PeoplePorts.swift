@@ -29,7 +29,7 @@ package protocol PasswordKeeping: Sendable {
     func forgetTries(of digest: [UInt8]) throws(Fault)
 }
 
-/// Stores sessions and begun sign-ins.
+/// Stores sessions, and sign-ins that have begun.
 package protocol SessionKeeping: Sendable {
     /// Begins a sign-in, and removes sign-ins that began at `bound` or earlier.
     func begin(_ begun: BegunSignIn, at now: Instant, since bound: Instant) throws(Fault)
@@ -73,6 +73,6 @@ package protocol SecondFactorSealing: Sendable {
     func seal(_ secret: [UInt8], for place: String) throws(Fault) -> SealedSecret
     /// Returns the opened secret; `nil` if none of the installation's keys opens it for the place.
     func open(_ sealed: [UInt8], for place: String) throws(Fault) -> [UInt8]?
-    /// Returns the code of a step, as in RFC 6238.
+    /// Returns the code for a time step, as defined in RFC 6238.
     func code(of step: Int64, _ secret: [UInt8]) -> String
 }

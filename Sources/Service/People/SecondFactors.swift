@@ -1,7 +1,8 @@
 package import Core
 import Wording
 
-/// A secret that is shown to a person. It takes effect once the person enters one of its codes.
+/// A secret for a second factor, shown to a person. It takes effect once the person enters one of
+/// its codes.
 package struct SecondFactorOffer: Sendable {
     let secret: [UInt8]
     /// The secret in the form that apps read.
@@ -29,7 +30,8 @@ package struct SecondFactors: Sendable {
         try keeping.secondFactors(of: person).first?.emergencyCodes
     }
 
-    /// Returns whether the code is short enough to guess. An emergency code has 80 random bits.
+    /// Returns whether the code is so short that it could be guessed. An emergency code, with its
+    /// 80 random bits, could not.
     static func isShort(_ text: String) -> Bool { plain(text).count <= 6 }
 
     /// Accepts a current code or an emergency code of the person. Neither can be used again.
@@ -110,8 +112,8 @@ package struct SecondFactors: Sendable {
         try keeping.forgetSecondFactor(of: person, in: session(cookie))
     }
 
-    /// Returns the step to which the code belongs. The steps before and after the current one also count, because
-    /// clocks differ.
+    /// Returns the step to which the code belongs. The steps just before and after the current one are also
+    /// accepted, because clocks differ.
     private func step(of code: String, _ secret: [UInt8]) -> Int64? {
         let current = machineClock().milliseconds / SecondFactors.stepLength
         return (current - 1...current + 1).last {
@@ -119,8 +121,8 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    /// Returns emergency codes of four groups of four characters. Their 80 random bits make it impossible to find a
-    /// code from its digest. No letter looks or sounds like another character.
+    /// Returns new emergency codes, each made of four groups of four characters. Their 80 random bits make it
+    /// impossible to find a code from its digest. No letter looks or sounds like another character.
     private func newCodes() -> [String] {
         (0..<SecondFactors.emergencyCodes).map { _ in
             let text = Array(secrets.randomText(bytes: 10))

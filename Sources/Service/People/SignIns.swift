@@ -82,7 +82,7 @@ package final class SignIns: Sendable {
         return .signedIn(token)
     }
 
-    /// Returns whether the sign-in with this cookie still waits for a code.
+    /// Returns whether the sign-in with this cookie is still waiting for a code.
     package func awaitsCode(_ begun: String) throws(Fault) -> Bool {
         try sessions.begun(digest(begun), since: SignIns.codeBound(machineClock())) != nil
     }
@@ -130,7 +130,8 @@ package final class SignIns: Sendable {
     private func refusal(
         of code: String, by person: PersonID, _ name: [UInt8], at now: Instant
     ) throws(Fault) -> SignInOutcome? {
-        // An emergency code works even while someone else tries codes.
+        // Only short codes count as attempts. An emergency code must work even while someone else
+        // is trying codes.
         if SecondFactors.isShort(code) {
             guard try attempts.permitCode(name, at: now) else { return .tooManyCodes(person) }
         }
@@ -152,7 +153,7 @@ package final class SignIns: Sendable {
     private func check(
         _ email: String, _ password: String, from address: String
     ) throws(Fault) -> Checked {
-        // If another person is signing in right now, this does not count as an attempt.
+        // If another person is signing in right now, this attempt is not counted.
         guard begin() else { return .refused(.busy) }
         defer { end() }
         let name = secrets.triedName(email)
@@ -163,7 +164,8 @@ package final class SignIns: Sendable {
             try passwords.password(of: email)
         }
         let kept = known?.kept
-        // Even for an unknown person, a password is hashed, but it can never match.
+        // A password is hashed even for an unknown person, whom it can never match, so that both
+        // take equally long.
         let stretched = try stretch(
             password, kept?.salt ?? Array(name.prefix(16)), kept?.cost ?? SignIns.cost)
         guard let known, fits(stretched, known.kept.stretched) else { return .refused(.wrong) }
@@ -173,7 +175,7 @@ package final class SignIns: Sendable {
                 hasSecondFactor: known.hasSecondFactor))
     }
 
-    /// Returns the instant at or before which a begun sign-in has expired.
+    /// Returns the instant such that a sign-in begun at or before it has expired.
     private static func codeBound(_ now: Instant) -> Instant {
         now.advanced(byMilliseconds: -codeLife)
     }
@@ -211,7 +213,8 @@ package final class SignIns: Sendable {
             KeptPassword(salt: salt, stretched: stretched, cost: SignIns.cost),
             byLink: digest(secret), at: machineClock())
         if !isKept { return .linkOver }
-        // Failed attempts with the previous password must not block the new one.
+        // Failed attempts that were made with the old password must not block sign-ins with the new
+        // one.
         try passwords.forgetTries(of: secrets.triedName(email.text))
         return .chosen
     }
@@ -219,12 +222,12 @@ package final class SignIns: Sendable {
     /// Returns a token for forms that only pages of this session know.
     package func formToken(of token: String) -> String { digest("form \(token)").hexDigits }
 
-    /// Returns a unique text for a form that must be processed only once.
+    /// Returns a unique string for a form that must be processed only once.
     package func newMark() -> String { secrets.randomText(bytes: 15) }
 
     private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
-    /// Returns false while another password is being hashed.
+    /// Begins to hash a password. Returns false while another password is being hashed.
     private func begin() -> Bool {
         isStretching.withLock { isTaken in
             defer { isTaken = true }

@@ -22,8 +22,8 @@ package struct Apps: Sendable {
     ) -> Wish<AppAnswer> {
         let name = StoreApp(project: project, key: key)
         return .look { () throws(CommandError) in
-            // The sender would mistake this address for the real store and reveal the real store's
-            // credentials.
+            // The app's store is an address on this machine. A sender who took it for the real
+            // store would reveal the real store's credentials to it.
             if setter == .key, credentials.holdsSecret,
                 let address = try obtain(self.credentials.statuses(of: project))[key]?.address
             {
@@ -69,7 +69,7 @@ package struct Apps: Sendable {
             of: sender, "set_app",
             [key.store.rawValue, key.id.text] + change.arguments
                 + (credentials.map { [secrets.digest($0).hexDigits] } ?? []))
-        // Without an event in the log, a repetition would look like a new request.
+        // Without an event in the log, nothing would show that a repetition is not a new request.
         let isRemembered = credentials != nil && sender.idempotencyKey != nil
         let command = Command.project(project, actor: sender.actor, cause: cause) {
             state, _ throws(Refusal) in
@@ -104,7 +104,7 @@ package struct Apps: Sendable {
     }
 
     /// Returns an operator's request to allow a project's keys to add a certain app, or any app, or to withdraw that
-    /// permission. The answer lists the apps that the keys may add afterwards.
+    /// permission. The answer lists the apps that the keys may add from then on.
     package func allowing(
         _ allowance: AppAllowance, isTakenBack: Bool = false, in project: ProjectID,
         by sender: Sender
@@ -130,8 +130,8 @@ extension Outcome {
     /// The version of the stream after these events.
     fileprivate var ownVersion: Int64 { events.last?.version ?? state.version }
 
-    /// Returns the place of the app's credentials among the project's events. It shows whether they are older than the
-    /// stored ones.
+    /// Returns where the app's credentials belong among the project's events, which shows whether they are older than
+    /// the stored ones.
     fileprivate func write(to key: AppKey) -> CredentialsWrite? {
         guard let since = state.project?.versionOfArrival(of: key), since <= ownVersion
         else { return nil }

@@ -11,7 +11,7 @@ package final class KeyRing: Sendable {
     private let machineClock: @Sendable () -> Instant
     /// When the keys were used.
     package let uses: KeyUses
-    /// The refused calls of people's keys.
+    /// The refused calls that were made with people's keys.
     package let refusals: RefusedCalls
 
     package init(_ ports: Ports) {

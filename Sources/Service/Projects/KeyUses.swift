@@ -10,7 +10,7 @@ package final class KeyUses: Sendable {
     private struct State {
         /// The last recorded use of each key, for live keys and those revoked recently.
         var noted: [Name: Instant] = [:]
-        /// Uses that are not written yet.
+        /// Uses that have not been written yet.
         var due: [Name: KeyUse] = [:]
     }
     private let state = Mutex(State())

@@ -1,6 +1,6 @@
 package import Core
 
-/// A new key, and the key that it replaces.
+/// A new key, together with the key that it replaces.
 package struct RotatedKey: Sendable {
     package let new: NewKey
     package let old: Key
@@ -48,7 +48,7 @@ package struct KeyLists: Sendable {
         return (ListedKey(key: key, lastUsed: uses.filter { $0.key == id }.map(\.at).max()), now())
     }
 
-    /// Returns up to `limit` of all keys that the project ever had, after `last`.
+    /// Returns up to `limit` of the keys that the project has ever had, starting after `last`.
     package func list(
         of project: ProjectID, after last: KeyID? = nil, limit: Int = .max
     ) throws(CommandError) -> KeyListAnswer {
@@ -79,7 +79,7 @@ extension NewKey {
 }
 
 extension Outcome {
-    /// Returns a key of the project that has just been changed.
+    /// Returns the current state of a key that this call has just changed.
     func key(_ id: KeyID) throws(CommandError) -> Key {
         guard let key = state.project?.key(id) else {
             throw .fault(.broken("changing a key returned no key"))

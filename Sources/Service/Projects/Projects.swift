@@ -24,7 +24,7 @@ package struct Projects: Sendable {
         return Wish(command) { _ in }
     }
 
-    /// Returns a text for a new key, for callers who store it before the key takes effect.
+    /// Returns the text of a new key, for callers who store it before the key takes effect.
     package func newKeyText(_ role: Role) -> String {
         "deed_\(role.rawValue)_\(secrets.randomText(bytes: 25))"
     }
@@ -54,7 +54,7 @@ package struct Projects: Sendable {
         by sender: Sender
     ) -> Wish<RotatedKey> {
         .look { () throws(CommandError) in
-            // The new key's text begins with the old key's role.
+            // The old key must be known, because the new key's text begins with its role.
             guard let old = try ledger.existing(project).key(key) else {
                 throw .refused(.keyUnknown(key))
             }

@@ -2,8 +2,8 @@ import Core
 import Synchronization
 
 /// A list from the database, kept in memory. It is read again if it lacks an entry that a caller
-/// needs. Reads happen one at a time, a limited number of times per second, and not right after a
-/// failed one. Strangers' requests must neither overload the database nor delay other callers.
+/// needs. Reads happen one at a time, only so many times per second, and not right after a failed
+/// read. Strangers' requests must neither overload the database nor delay other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }
 
@@ -13,7 +13,8 @@ final class Refreshing<Kept: Sendable>: Sendable {
     }
     private let kept: Mutex<Kept>
     private let reads = Atomic(0)
-    /// The limits of reads. The lock is held during a read, so that of two reads the later one is kept.
+    /// The limits of reads. The lock is held during a read, so that the result of an earlier read
+    /// cannot replace that of a later one.
     private let reading = Mutex(Limits())
     private let read: @Sendable () throws(Fault) -> Kept
 
@@ -30,15 +31,15 @@ final class Refreshing<Kept: Sendable>: Sendable {
         kept.withLock { kept in find(kept).map { ($0, reads.load(ordering: .relaxed)) } }
     }
 
-    /// Returns the result of `find`. If there is none, the database is read. Callers who miss entries at the same time
-    /// wait for one read and share its fault.
+    /// Returns the result of `find`. If there is none, reads the database and tries again. Callers who miss entries at
+    /// the same time wait for one read and share its fault.
     func find<Found: Sendable>(
         at now: Instant, _ find: (Kept) -> Found?
     ) throws(Fault) -> Found? {
         if let known = known(find) { return known.found }
         return try reading.withLock { limits throws(Fault) in
             if let known = known(find) { return known.found }
-            // Callers who waited for that read share its fault.
+            // Callers who waited for the failed read share its fault.
             if let (fault, at) = limits.fault,
                 now.milliseconds - at.milliseconds < Refreshing.pauseAfterFault
             {

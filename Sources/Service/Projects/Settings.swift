@@ -47,7 +47,8 @@ extension Projects {
 }
 
 extension SettingsChange {
-    /// Values that distinguish requests. "none" stands for a removed restore rule.
+    /// The values that distinguish this request from others. "none" stands for a removed restore
+    /// rule.
     fileprivate var arguments: [String?] {
         var arguments = [
             transfer?.rawValue, restore.map { $0?.rawValue ?? "none" }, coolDown?.text,

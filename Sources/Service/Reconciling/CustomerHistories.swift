@@ -13,7 +13,7 @@ extension StoreRound {
         }
     }
 
-    /// Estimates the work in a rehearsal, which only counts the histories.
+    /// Estimates the work without requesting any history. Used by rehearsals.
     private func tellWhatIsAhead(of app: App, _ name: StoreApp) throws(CommandError) {
         let round = try obtain(port.books.historyRound(of: name))
         let isOfAll = round?.isFilled != true || plan.asksEveryHistory
@@ -29,7 +29,7 @@ extension StoreRound {
         self.ahead = WorkAhead(
             customers: others.customers + ahead.all,
             milliseconds: others.milliseconds + ahead.milliseconds(at: profile(of: app)))
-        // The estimate is reported first.
+        // Reports the estimate before any question is asked.
         count { _ in }
         tellEstimate(ahead, of: app)
         if round.isSlow, ahead.missing == 0 { limitCalls(of: app, to: slowCalls) }
@@ -75,11 +75,11 @@ extension StoreRound {
             if !round.isSlow, ahead.all > ahead.missing { return round }
         }
         round.isSlow = !plan.asksEveryHistory
-        // If the process crashes here, some questions are asked twice but none is forgotten.
+        // If the process crashes here, some questions are asked twice but none are forgotten.
         round.isFilled = false
         try obtain(port.books.keep(round, of: name))
         try obtain(port.books.fillHistoryQuestions(of: name, in: nil, because: nil))
-        // As long as an app has no customers, its round has not started.
+        // As long as an app has no customers, its round does not count as started.
         round.isFilled = try obtain(port.books.countHistories(of: name, asFilled: false)).all > 0
         try obtain(port.books.keep(round, of: name))
         return round
@@ -106,7 +106,7 @@ extension StoreRound {
         }
     }
 
-    /// Reports the missing data in a run without the history step.
+    /// In a run without the history step, reports what data is missing.
     func tellMissing(of apps: [App]) throws(CommandError) {
         if plan.steps.contains(.history) { return }
         for app in apps {
@@ -139,7 +139,8 @@ extension StoreRound {
         do throws(StoreQuestionError) {
             try askForWhole(question, app, &unknown)
         } catch {
-            // A question without an obstacle has not been asked before.
+            // Records the obstacle: a question that is asked for the first time does not have one
+            // yet.
             try keepMissing(
                 question.place, of: question.customer, newestAt: question.newestAt, because: error)
             throw error
@@ -164,7 +165,8 @@ extension StoreRound {
                 told.formUnion(answer.told)
                 isNew = isNew || answer.isNew
             } catch {
-                // If data is known to be missing, the store must know the purchase.
+                // If a purchase's data is known to be missing, the store must have known the
+                // purchase.
                 if case .trouble(let trouble) = error, question.obstacle == nil,
                     trouble.meaning == .purchaseUnknown
                 {
@@ -220,7 +222,8 @@ extension HistoryCount {
     /// The typical duration of a call, in milliseconds.
     private static let usualCall: Int64 = 150
 
-    /// Returns roughly how long all requests will take within the store's limits, at one call each.
+    /// Returns roughly how long all requests will take within the store's limits, with one call for
+    /// each.
     package func milliseconds(at store: (any StoreProfile)?) -> Int64 {
         ofEnvironment.reduce(0) { sum, one in
             let allowed = store?.historyPause(in: one.key) ?? 0

@@ -8,11 +8,11 @@ extension StoreRound {
     /// The shortest window in milliseconds. A window with too many pages is halved until it is this short.
     private static let shortestWindow: Int64 = 60_000
     private static let pageLimit = 500
-    /// How far consecutive readings overlap, in milliseconds. A notification that the store sent
-    /// late also appears late in its list.
+    /// How far consecutive readings overlap, in milliseconds. If the store sent a notification
+    /// late, it also appears late in the store's list.
     private static let overlap: Int64 = 2 * 86_400_000
-    /// A safety margin in milliseconds. When a question arrives, the store decides by its own clock how far back the
-    /// question may reach.
+    /// A safety margin in milliseconds. The store decides how far back a question may reach by its own clock, at the
+    /// time when the question arrives.
     private static let margin: Int64 = 3_600_000
 
     func readNotifications(of app: App) throws(StoreQuestionError) {
@@ -22,7 +22,7 @@ extension StoreRound {
             do throws(StoreQuestionError) {
                 let answering = try readNotifications(of: app, in: environment)
                 isRead = true
-                // A store that replaces the real one always stands for the sandbox.
+                // A store that replaces the real one always represents the sandbox.
                 if let answering, answering != environment { break }
             } catch {
                 guard case .trouble(.unauthorized) = error else { throw error }
@@ -58,7 +58,7 @@ extension StoreRound {
         let reach = profile(of: app)?.newsReach(in: environment) ?? 0
         let earliest = now.advanced(byMilliseconds: StoreRound.margin - reach)
         var start = max(earliest, mark?.advanced(byMilliseconds: -StoreRound.overlap) ?? earliest)
-        // If the store keeps less than it claims, the range shrinks step by step.
+        // If the store keeps its list for less time than it claims, the range shrinks step by step.
         var step = StoreRound.margin
         var isBegun = false
         var length = StoreRound.window
@@ -76,7 +76,7 @@ extension StoreRound {
                 try readPatiently(&window, of: app, name, environment)
             } catch {
                 // Earlier windows were readable, so the store must have everything after them, and
-                // this answer is wrong.
+                // this refusal is a mistake.
                 guard error.isTooFarBack, !isBegun, end < now else { throw error }
                 start = start.advanced(byMilliseconds: step)
                 step = min(2 * step, StoreRound.window)
@@ -181,8 +181,8 @@ extension StoreRound {
     /// The notifications that were sent between two instants.
     private struct Window {
         let filter: NotificationFilter
-        /// Notifications known from the previous window, which may overlap this one, and from
-        /// longer windows that were split.
+        /// Notifications that are already known from the previous window, which may overlap this
+        /// one, or from a longer window that was split.
         let known: Set<String>
         /// Whether this is the first window to be read. It may reach back further than the store's list.
         let isFirst: Bool

@@ -6,7 +6,8 @@ extension StoreRound {
     /// The maximum number of purchases that a rehearsal remembers. With more purchases, it may
     /// count some of them twice.
     private static let learningLimit = 200_000
-    /// How long to leave alone a purchase that the store does not know, in milliseconds.
+    /// How long the run asks nothing about a purchase that the store does not know, in
+    /// milliseconds.
     private static let rest: Int64 = 7 * 86_400_000
 
     func askAboutSubscriptions(of apps: [App]) throws(CommandError) {
@@ -49,7 +50,7 @@ extension StoreRound {
         }
     }
 
-    /// Asks about the due purchases. A single answer may cover several of them.
+    /// Asks the store about purchases that are due. A single answer may cover several of them.
     private func ask(
         about purchases: [Asked], at now: Instant, _ askable: inout [AppKey: App],
         _ unknown: inout UnknownPurchases
@@ -93,12 +94,13 @@ extension StoreRound {
         }
     }
 
-    /// Returns the remembered purchases without a customer that a run would ask about.
+    /// Returns the purchases without a customer that this rehearsal has learned of and that a run
+    /// would ask about.
     private func learnedPurchases(at now: Instant) -> [(StorePurchase, Purchase)] {
         learned.map { ($0, Purchase($0.purchase).joined(with: $1)) }.filter { $1.isDue(at: now) }
     }
 
-    /// A purchase about which the store is asked.
+    /// A purchase about which the store is to be asked.
     private struct Asked {
         let place: StorePurchase
         let customer: CustomerID
@@ -146,7 +148,7 @@ extension StoreRound {
     }
 
     /// Requests the status of the customer's subscriptions, records it, and returns the purchases in
-    /// the answer. Also requests the periods between the last known one and the one in the answer.
+    /// the answer. Also requests the periods between the last known one and the answer's period.
     private func inquire(
         _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
@@ -168,13 +170,14 @@ extension StoreRound {
                 earlier += more
                 marks.append((mark, one.place))
             } catch {
-                // The store's current statement is accepted even if the store does not report past
-                // periods.
+                // Continues even if the store does not report past periods, because its current
+                // statement is accepted on its own.
                 guard case .trouble(let trouble) = error, mayGoOn(after: trouble, of: app) else {
                     throw error
                 }
                 note(trouble, of: app)
-                // Once the statement is recorded, only this note shows that earlier data is missing.
+                // Once the statement is recorded, nothing but this note shows that earlier data is
+                // missing.
                 try keepMissing(
                     one.place, of: one.customer,
                     newestAt: one.before.evidence.last?.effective.purchased, because: error)
@@ -215,7 +218,7 @@ extension StoreRound {
             port.books.keep(HistoryMark(since: toldAt, restsUntil: until), of: asked.place))
     }
 
-    /// Returns the status of the customer's subscriptions, which must include this one.
+    /// Returns the status of the customer's subscriptions, which must include the given one.
     private func standing(
         _ asked: Asked, _ app: App, at now: Instant
     ) throws(StoreQuestionError) -> [ProvenPiece] {
@@ -254,8 +257,8 @@ extension StoreRound {
         do throws(StoreTrouble) { try requireWanted() } catch { throw .trouble(error) }
     }
 
-    /// Returns the changes in the customer's history since it was last read. If it was never read, the purchases since
-    /// the newest known period.
+    /// Returns the changes in the customer's history since it was last read. If it was never read, returns the
+    /// purchases since the newest known period.
     private func history(
         of asked: Asked, _ app: App
     ) throws(StoreQuestionError) -> ([ProvenPiece], HistoryMark) {
@@ -296,7 +299,7 @@ extension Facts {
 
 /// Why this run does not ask about a subscription.
 private enum Rest {
-    /// The store did not know the subscription.
+    /// The store did not know the subscription when it was last asked.
     case asUnknown
     /// The store only repeated known facts.
     case asToldAgain
@@ -318,7 +321,7 @@ extension Purchase {
     /// Returns whether the newest period in the answer starts after the newest known period ends. Other periods may
     /// then lie between them.
     fileprivate func isGap(before facts: [Facts]) -> Bool {
-        // A reading includes all periods.
+        // A purchase that is read from the store's answers includes all of its periods.
         if isRead { return false }
         let told = facts.flatMap(\.transactions).filter { $0.purchase == id }
         guard let newest = told.max(by: { $0.purchased < $1.purchased }),

@@ -99,7 +99,8 @@ package struct ProjectSteps: ReconcileSteps {
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
             }
         }
-        // Tokens come first, because this step does not read every waiting purchase.
+        // Purchases whose tokens belong to a customer are claimed first, because the step does not
+        // read every waiting purchase.
         var report = try mend(found, by: commands, at: pace)
         found = StepCounts()
         commands = []
@@ -114,7 +115,8 @@ package struct ProjectSteps: ReconcileSteps {
         return report
     }
 
-    /// Repairs findings through commands, unless the run is a rehearsal. Counts the resulting events.
+    /// Repairs findings through commands, unless the run is a rehearsal. Counts the events that
+    /// result.
     private func mend(
         _ found: StepCounts, by commands: [Command], at pace: UpkeepPace
     ) throws(Fault) -> PartReport {
@@ -159,7 +161,7 @@ package struct ProjectSteps: ReconcileSteps {
         let (mended, fault) = try found.mend(pace)
         counts.mended += mended
         // If everything was compared again, earlier findings that no longer appear have been
-        // repaired. A sample cannot show this.
+        // repaired. A sample could not show this.
         if part.shard != nil || plan.isFull { counts.mended += known - counts.found }
         counts.found = known
         return PartReport(counts, fault)
@@ -176,7 +178,7 @@ extension PartReport {
 extension Event {
     fileprivate var isMending: Bool {
         switch self {
-        // A purchase's move is counted in the reserved stream that it leaves.
+        // The move of a purchase is counted once, in the reserved stream that the purchase leaves.
         case .orderClosed, .purchaseAttached, .purchaseDetached: true
         default: false
         }

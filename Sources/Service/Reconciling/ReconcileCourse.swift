@@ -1,7 +1,7 @@
 import Core
 import Wording
 
-/// The progress of a run, part by part.
+/// The progress of a reconciliation, part by part.
 struct ReconcileCourse {
     private let parts: [ReconcilePart]
     /// How many parts of the publishing step run in parallel.
@@ -13,7 +13,7 @@ struct ReconcileCourse {
     private var failures: [Failure] = []
     private(set) var notes: [String] = []
 
-    /// A failure of a step, or of the step's share in some shards.
+    /// The failure of a step, or of the parts of a step that concern some shards.
     fileprivate struct Failure {
         let step: ReconcileStep
         let sentence: String

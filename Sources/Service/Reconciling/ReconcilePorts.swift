@@ -54,11 +54,11 @@ package protocol RunNotes {
         _ part: ReconcilePart, _ counts: StepCounts, isDone: Bool, of project: ProjectID,
         in id: ReconciliationID
     ) throws(Fault)
-    /// Deletes the records of completed runs.
+    /// Deletes the notes about completed parts of the project's runs.
     func forgetParts(of project: ProjectID) throws(Fault)
 }
 
-/// The remaining work, according to the rows.
+/// The work that remains to be done, according to the tables' rows.
 package protocol LeftWork: Sendable {
     /// Returns customers in a shard who have expired orders, and the number of such orders.
     func staleOrders(
@@ -69,7 +69,7 @@ package protocol LeftWork: Sendable {
     /// Returns the counts of a project's unclaimed purchases. Purchases whose token belongs to a customer count as
     /// findings.
     func unclaimedCounts(of project: ProjectID) throws(Fault) -> StepCounts
-    /// Returns tokens that belong to a customer although purchases still wait under them.
+    /// Returns tokens that belong to a customer but under which purchases are still waiting.
     func claimableTokens(
         of project: ProjectID
     ) throws(Fault) -> [(token: AccountToken, stream: Stream)]
@@ -77,7 +77,7 @@ package protocol LeftWork: Sendable {
     func continuing(of project: ProjectID) throws(Fault) -> [(stream: Stream, facts: Facts)]
 }
 
-/// Compares rows with the log, and checks the log itself.
+/// Compares the tables' rows with the log, and checks the log itself.
 package protocol DriftFinder {
     /// Compares the project's own rows before they are rewritten. Recording the run's start rewrites them.
     func prepare(_ project: ProjectID) throws(Fault)
@@ -108,16 +108,17 @@ package protocol StoreBooks: Sendable {
     ) throws(Fault)
 }
 
-/// The histories that still have to be requested, stored from one run to the next.
+/// The histories that still have to be requested. They are stored from one run to the next.
 package protocol HistoryQuestions: Sendable {
     func historyRound(of app: StoreApp) throws(Fault) -> HistoryRound?
     func keep(_ round: HistoryRound, of app: StoreApp) throws(Fault)
-    /// Adds a question for each customer who has a purchase in the app, in one environment or in
+    /// For each customer who has a purchase in the app, adds a question for one environment or for
     /// both.
     func fillHistoryQuestions(
         of app: StoreApp, in environment: Environment?, because obstacle: String?
     ) throws(Fault)
-    /// Returns the number of questions. With `asFilled`, returns the number after filling.
+    /// Returns the number of questions that are left or, with `asFilled`, that would be left after
+    /// the questions are filled in.
     func countHistories(of app: StoreApp, asFilled: Bool) throws(Fault) -> HistoryCount
     /// Returns the questions about an app's customers, newest first.
     func historyQuestions(

@@ -9,9 +9,11 @@ package struct ReconcileWish: Sendable {
     /// How many shards are published at the same time. A larger number is faster but leaves less
     /// capacity for other work.
     package var parallel = 1
-    /// The maximum number of calls to an app's store in one step. The next run continues from there.
+    /// The maximum number of calls to an app's store in one step. The next run continues where this
+    /// one stopped.
     package var storeCalls = 20_000
-    /// The same limit for histories in a slow round, which started automatically.
+    /// The maximum number of calls for histories in a slow round. Slow rounds are those that no one
+    /// requested.
     package var slowCalls = 5000
     /// The request that this run fulfils, if any.
     package var requested: ReconciliationID?
@@ -35,7 +37,8 @@ package struct ReconcileProgress: Sendable {
     package let counts: StepCounts
     /// The initial estimate of the step's work, if known.
     package let ahead: WorkAhead?
-    /// The number of completed parts, without parts that an earlier run completed.
+    /// The number of parts completed by this run, without those that it had completed before it was
+    /// resumed.
     let partsDoneNow: Int
     let lookedAtNow: Int64
     /// The time since this run started the step.
@@ -44,7 +47,7 @@ package struct ReconcileProgress: Sendable {
     /// How many customers, notifications or events the step checks per second.
     package var rate: Int64 { milliseconds == 0 ? 0 : lookedAtNow * 1000 / milliseconds }
 
-    /// How long the rest of the step will take; `nil` if unknown.
+    /// How long the step will take from now on; `nil` if unknown.
     package var millisecondsLeft: Int64? {
         if let ahead {
             if lookedAtNow == 0 { return ahead.milliseconds }
@@ -102,7 +105,8 @@ extension Intake {
             for (part, result) in zip(parts, results) {
                 do throws(Fault) {
                     let report = try result.get()
-                    // A resumed run repeats its incomplete parts.
+                    // A completed part is noted, because a resumed run repeats only the incomplete
+                    // ones.
                     if !wish.isRehearsal, report.errors.isEmpty {
                         try port.notes.note(
                             part, report.counts, isDone: true, of: wish.project, in: id)
@@ -195,7 +199,8 @@ extension Reconciliations {
                 $0.id == finished.reconciliation && $0.finished != nil
             }
         }
-        // Remaining notes do not belong to a run that could be resumed.
+        // Notes that remain after the run has ended would not belong to a run that could be
+        // resumed.
         if !outcome.events.isEmpty { try? notes.forgetParts(of: project) }
     }
 

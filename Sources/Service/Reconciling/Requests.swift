@@ -23,7 +23,8 @@ extension Reconciliations {
         _ plan: ReconcilePlan, of project: ProjectID, by sender: Sender
     ) -> Wish<Reconciliation> {
         .look { () throws(CommandError) in
-            // This is read first, because a repetition gets the same answer even while another run is in progress.
+            // Only looked up here: the command decides, so that a repetition gets the same answer
+            // even while another run is in progress.
             let isRunning = try obtain(directory.isReconciling())
             return request(plan, of: project, by: sender, isRunning: isRunning)
         }

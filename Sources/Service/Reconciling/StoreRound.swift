@@ -21,15 +21,15 @@ final class StoreRound {
     let slowCalls: Int
     /// The estimate of a step's work, if known.
     var ahead: WorkAhead?
-    /// Facts that a rehearsal has read and that a run would have recorded. Later steps take them
-    /// into account as in a run.
+    /// Facts that a rehearsal has read and that a run would have recorded. Later steps take these
+    /// facts into account, as they would in a run.
     var learned: [StorePurchase: [Facts]] = [:]
     /// How many subscriptions have been skipped because the store did not know them.
     var resting: [AppKey: Int] = [:]
     private(set) var report = PartReport()
     private(set) var callsLeft: [AppKey: Int] = [:]
-    /// The environments that have answered in this run. A key or certificate that has just worked is not considered bad
-    /// after one failure.
+    /// The environments that have answered in this run. If a key or certificate has just worked, one failure does not
+    /// mean that it is bad.
     private var answering: [AppKey: Set<Environment?>] = [:]
     /// How many questions about an app have failed since the store last answered.
     private var unanswered: [AppKey: Int] = [:]
@@ -139,7 +139,8 @@ final class StoreRound {
         failures[Failure(subject: subject, code: code), default: (0, sentence)].count += 1
     }
 
-    /// Records that questions remain. The step is then incomplete, even if everything else is sound.
+    /// Records that questions remain. The step then counts as incomplete, even if everything else
+    /// is sound.
     func noteOutOfCalls(_ rest: String, of app: App) {
         note(
             "calls_used_up",
@@ -183,7 +184,7 @@ extension StoreRound {
     func ask(
         _ call: StoreCall, _ app: StoreApp, _ environment: Environment?
     ) throws(StoreTrouble) -> StoreAnswer {
-        // The previous question got no answer despite all of the pauses.
+        // No pauses are left if the previous question got no answer despite all of them.
         var pauses = unanswered[app.key] == nil ? StoreRound.pauses[...] : []
         var limits = StoreRound.pauses.count
         while true {

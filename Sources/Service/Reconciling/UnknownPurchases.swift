@@ -20,13 +20,13 @@ struct UnknownPurchases {
         unknown[books, default: []].append(place)
     }
 
-    /// Returns the app's purchases that the store does not know, if its claim is accepted.
+    /// Returns the app's purchases that the store does not know, if the store's claim is accepted.
     func believed(of app: AppKey) -> [StorePurchase] {
         unknown.filter { $0.key.app == app && isBelieved($0.key) }.flatMap(\.value)
     }
 
-    /// Returns the number of other purchases that the store claimed not to know. They show only that something is
-    /// wrong.
+    /// Returns the number of other purchases that the store claimed not to know. These claims show only that
+    /// something is wrong.
     func doubted(of app: AppKey) -> Int {
         unknown.filter { $0.key.app == app && !isBelieved($0.key) }.reduce(0) {
             $0 + $1.value.count

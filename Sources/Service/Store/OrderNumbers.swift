@@ -31,8 +31,8 @@ package final class OrderNumbers: Sendable {
         self.finds = finds
     }
 
-    /// Returns the matches from each app's store, followed by the matches in the database. Without an environment, the
-    /// search covers both environments in the database and, in the store, the environment with order numbers.
+    /// Returns the matches from each app's store, followed by the matches in the database. If no environment is given,
+    /// searches both in the database and, at the store, the one that has order numbers.
     package func find(
         _ words: FindWords, of project: ProjectID, in environment: Environment?, limit: Int
     ) throws(CommandError) -> FindAnswer {

@@ -2,7 +2,7 @@ package import Core
 import Synchronization
 import Wording
 
-/// Leases that only one instance can hold at a time.
+/// Takes and keeps leases, each of which only one instance can hold at a time.
 package protocol Leases: Sendable {
     /// Takes the lease. Returns `nil` while another instance holds it.
     func takeLease(
@@ -26,15 +26,16 @@ package struct RefundReportNews: Sendable {
     package let outcome: Outcome
 }
 
-/// Reports to stores on purchases with a requested refund, in projects that have enabled such reports.
+/// Sends stores reports on purchases for which a refund was requested, in projects that have enabled
+/// such reports.
 ///
 /// The report is in the log before it is sent. If a process crashes between the store's answer and the
 /// event that records it, the identical report is sent once more.
 package final class RefundReports: Sendable {
     /// How long answers still mention expired requests, in milliseconds.
     private static let memory: Int64 = 7 * 86_400_000
-    /// How long reports for an app pause after its store caused trouble, in milliseconds. Requests can wait for twelve
-    /// hours.
+    /// How long the reports for an app pause after trouble with its store, in milliseconds. The store waits twelve
+    /// hours for a report.
     private static let pause: Int64 = 5 * 60_000
     private static let pageSize = 200
     /// The lease lasts longer than a call to the store, including retries.
@@ -100,7 +101,7 @@ package final class RefundReports: Sendable {
                 project: stream.project, key: AppKey(store: request.store, id: request.app))
         }
         for (app, requests) in apps.sorted(by: { $0.key.key.id < $1.key.key.id }) {
-            // Requests that are only waiting do not need the lease.
+            // If no request needs work now, no lease is needed.
             if !requests.contains(where: { isDue($0.1, app) }) { continue }
             let lease = try obtain(
                 leases.takeLease(
@@ -121,7 +122,8 @@ package final class RefundReports: Sendable {
         return streams.count - read.count
     }
 
-    /// Returns the name of the lease for reports on an app's refunds. It stays short even if the app's names are long.
+    /// Returns the name of the lease for reports on an app's refunds. The name stays short even if
+    /// the app's own names are long.
     private func leaseName(of app: StoreApp) -> String {
         let names = "\(app.project.text)\u{0}\(app.key.store.rawValue)\u{0}\(app.key.id.text)"
         return "refund-reports-\(intake.secrets.digest(Array(names.utf8)).hexDigits.prefix(40))"
@@ -131,13 +133,14 @@ package final class RefundReports: Sendable {
         intake.machineClock().advanced(byMilliseconds: RefundReports.leaseMilliseconds)
     }
 
-    /// Returns whether the app may be tried again, or the deadline has passed.
+    /// Returns whether the request needs work now: either the app may be tried again, or the
+    /// deadline has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
         return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
     }
 
-    /// Takes one step of the report. Returns `nil` if there was nothing to do.
+    /// Takes the next step in reporting on the request. Returns `nil` if there was nothing to do.
     private func report(
         on request: RefundFact, heldIn stream: Stream, _ app: StoreApp, _ lease: Lease
     ) throws(CommandError) -> RefundReportNews.Outcome? {
@@ -147,7 +150,8 @@ package final class RefundReports: Sendable {
         let held = prepared.state.customer?.purchase(request.purchase)
         guard let report = held?.report(on: request.id), report.end == nil,
             let content = report.content, prepared.project.settings.refundReporting != nil,
-            // The commit may have taken longer than the lease.
+            // Extends the lease first, because the commit may have taken longer than the lease
+            // lasts.
             try obtain(leases.keep(lease, until: leaseEnd))
         else { return nil }
         do throws(StoreTrouble) {

@@ -25,10 +25,10 @@ package typealias StoreVerdict = Judgement<[ProvenEvidence], Postponement>
 
 /// Sends requests to a store.
 package protocol StoreClient: Sendable {
-    /// Obtains the store's verdict on evidence that only the store can judge. It answers, or gives
-    /// up, within this many milliseconds. Without a limit, it does so well before a lease ends.
+    /// Obtains the store's verdict on evidence that only the store can judge. The client answers,
+    /// or gives up, within this many milliseconds or, without a limit, well before a lease ends.
     func judging(_ inquiry: StoreInquiry, within milliseconds: Int64?) -> Course<StoreVerdict>
-    /// Returns one page of the store's answer. Without an environment, the environment that knows the transaction
+    /// Returns one page of the store's answer. If no environment is given, the one that knows the transaction
     /// answers.
     func ask(
         _ call: StoreCall, about app: StoreApp, in environment: Environment?
@@ -91,7 +91,8 @@ extension Intake {
             prover(of: raw.kind).read(vouchedFor: raw, for: [app], now: evidenceClock))
     }
 
-    /// Throws for production evidence under a test clock, where such evidence does not count.
+    /// Throws if the evidence is from production and there is a test clock, under which such
+    /// evidence does not count.
     private func timely(_ proven: ProvenEvidence) throws(RefusedEvidence) -> ProvenEvidence {
         if proven.environment == .sandbox || takesProduction { return proven }
         throw .productionOnTestClock

@@ -93,7 +93,7 @@ package struct StoreCheck: Sendable {
         return ([.key, .token] + probes.map(\.step)).completed(results)
     }
 
-    /// Returns the results of the steps that the first call's trouble affects.
+    /// Returns the results of the steps that are affected by trouble in the first call.
     private func failures(
         of trouble: StoreTrouble, after count: Int, _ profile: (any StoreProfile)?
     ) -> [Result] {
@@ -125,7 +125,7 @@ package struct StoreCheck: Sendable {
                     return
                 }
             } catch {
-                // A temporary fault may pass in time.
+                // A temporary fault may disappear before the time is up.
                 guard error.isRetryable else { throw error }
                 trouble = error
                 if case .limited(let until) = error {
@@ -145,7 +145,8 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    /// Returns what the store's delivery attempts show about the remaining steps; `nil` without an attempt.
+    /// Returns what the store's delivery attempts show about the remaining steps; `nil` if there
+    /// was no attempt.
     private func outcome(
         _ raw: RawEvidence?, _ attempts: [SendAttempt], _ app: App, _ environment: Environment
     ) -> [Result]? {
@@ -190,7 +191,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension [StoreCheck.Step] {
-    /// Returns the results, extended by the steps that were not reached.
+    /// Returns the results, with the steps that were not reached added at the end.
     fileprivate func completed(_ results: [StoreCheck.Result]) -> [StoreCheck.Result] {
         let reached = Set(results.map(\.step))
         return results

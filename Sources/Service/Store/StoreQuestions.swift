@@ -3,7 +3,7 @@ package import Core
 /// Asks the store, and records the signed evidence in its answers in the same way as any other
 /// evidence.
 package struct StoreQuestions {
-    /// Asks a store for one page.
+    /// A function that asks a store for one page of its answer.
     typealias Asking = (StoreCall, StoreApp, Environment?) throws(StoreTrouble) -> StoreAnswer
 
     /// The maximum number of pages read for one answer.
@@ -101,7 +101,7 @@ package struct StoreQuestions {
         _ raw: RawEvidence, _ app: App, in environment: Environment
     ) throws(RefusedEvidence) -> ProvenEvidence {
         var raw = raw
-        // Renewal info belongs to the app of the transaction before it.
+        // Renewal info does not name its app, which is the app of the transaction before it.
         if !raw.kind.namesApp { raw.companion = app.key.id }
         let proven = try intake.prove(raw, for: [app.trusted])
         try require(proven, from: environment)
@@ -140,7 +140,7 @@ package struct StoreQuestions {
         if !isMeant { throw .trouble(.foreign("it is not about the requested transaction")) }
     }
 
-    /// Returns whether the transactions belong to the customer who made the given transaction, even if that transaction
+    /// Returns whether the transactions belong to the same customer as the given transaction, even if that transaction
     /// is not among them.
     private func isSameCustomer(
         _ facts: [TransactionFact], _ id: TransactionID, _ answer: StoreAnswer, _ app: App,
@@ -180,7 +180,7 @@ package struct StoreQuestions {
         return items
     }
 
-    /// Records an answer's new statements. Returns whether there were any.
+    /// Records what is new in an answer. Returns whether there was anything.
     func recordNews(
         _ pieces: [ProvenPiece], of project: ProjectID
     ) throws(StoreQuestionError) -> Bool {
@@ -243,7 +243,8 @@ extension [ProvenPiece] {
 extension [TransactionFact] {
     fileprivate var areOfOneCustomer: Bool { Set(compactMap(\.appTransaction)).count <= 1 }
 
-    /// Returns whether one of the transactions has that id, or the store account with that id made it.
+    /// Returns whether the id is that of one of the transactions, or of the store account that made
+    /// one.
     fileprivate func name(_ id: TransactionID) -> Bool {
         contains {
             $0.transaction == id || $0.original == id || $0.appTransaction?.text == id.text
@@ -309,7 +310,8 @@ extension Submissions {
         guard let first = proven.first else { return ([], false) }
         let pieces = proven.enumerated().map { Submission.Item(index: $0, facts: $1.facts) }
         let submission = Submission(pieces, by: .store, onlyNews: onlyNews)
-        // If the same answer is requested twice, it is recorded only once.
+        // The cause depends only on the answer, so that the same answer is recorded once, however
+        // often it is requested.
         let digest = intake.secrets.digest(proven.flatMap(\.record.digest))
         let text = "store:\(intake.secrets.digest(digest).hexDigits)"
         let outcome = try intake.ledger.append(

@@ -1,9 +1,9 @@
 package import Core
 import Synchronization
 
-/// Refused calls of people's keys that have not been written to the database yet.
+/// Refused calls that were made with people's keys and are still to be written to the database.
 package final class RefusedCalls: Sendable {
-    /// The maximum number of waiting calls. Further calls are dropped until the next write.
+    /// The maximum number of waiting calls. Any more calls are dropped until the next write.
     private static let limit = 5000
 
     private let waiting = Mutex<[RefusedCall]>([])
@@ -20,7 +20,7 @@ package final class RefusedCalls: Sendable {
     /// Returns whether refused calls of this key are recorded.
     package func keeps(_ key: LiveKey) -> Bool { key.role.isOfPeople }
 
-    /// Records a refusal. `details` adds what the call was about.
+    /// Records a refusal. `details` says what the call was about.
     package func note(
         _ key: LiveKey, _ call: String, status: Int, code: String,
         details: (inout RefusedCall) -> Void

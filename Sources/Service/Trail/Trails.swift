@@ -1,6 +1,7 @@
 package import Core
 
-/// People's actions from the log, and their refused calls from the database's notes.
+/// People's actions from the log, and their refused calls, which the database holds outside the
+/// log.
 package protocol TrailKeeping: Sendable {
     func acts(
         of project: ProjectID, _ filter: TrailFilter, after last: TrailPlace?, limit: Int,
@@ -69,7 +70,8 @@ package struct Trails: Sendable {
         var all =
             found.acts.map(TrailEntry.act) + refused.map(TrailEntry.refusal)
         all.sort { $0.place.precedes($1.place) }
-        // Acts beyond this position were not examined. Some of them may be newer than the older refusals.
+        // Actions beyond this position were not examined, and some of them may be newer than the
+        // oldest refusals found.
         let isCutOff = found.acts.count <= limit && found.lookedUntil != nil
         if isCutOff, let end = found.lookedUntil {
             all = all.filter { $0.place.precedes(end) || $0.place == end }

@@ -51,8 +51,8 @@ package struct Publishing: Sendable {
                 try publish(in: due.shard, at: .service, while: goesOn, &publication)
             } catch {
                 if error.isOfWholeDatabase { throw error }
-                // A shard that another session has locked waits for the next check. Commands that
-                // wait for the shard show whether it stays locked.
+                // A shard that another session has locked is left for the next check. If it stays
+                // locked, the commands that wait for it report that.
                 if error != .busy { publication.fault = publication.fault ?? error }
             }
         }

@@ -1,10 +1,11 @@
 package import Core
 import Wording
 
-/// Finds customers with due work that no call requests, and does the work.
+/// Finds customers with work that is due without any call, and does the work.
 package protocol UpkeepPort: Sendable {
-    /// Decides commands with a lower priority than everything that clients wait for. The commands
-    /// of a shard are decided together and in order. The results of a rehearsal are rolled back.
+    /// Carries out commands with a lower priority than everything that clients wait for. The
+    /// commands of a shard are decided together and in order. The results of a rehearsal are rolled
+    /// back.
     func appendAll(
         _ commands: [Command], at pace: UpkeepPace, isRehearsal: Bool
     ) -> [CommandResult]
@@ -16,16 +17,16 @@ package protocol UpkeepPort: Sendable {
         limit: Int
     ) throws(Fault) -> [DueCustomer]
     func outdatedProjects() throws(Fault) -> [OutdatedProject]
-    /// Returns the shard's customers whose rows follow an older catalog. After the first page, no further customers are
-    /// added.
+    /// Returns the shard's customers whose rows follow an older catalog. Customers who become outdated after the first
+    /// page are not added.
     func outdatedCustomers(
         of outdated: OutdatedProject, in shard: Shard, after last: Stream?, limit: Int
     ) throws(Fault) -> [Stream]
 }
 
 extension UpkeepPort {
-    /// Decides a command for each item, with one commit per page, and passes on each result. Throws
-    /// faults that affect several items.
+    /// Has one command decided for each item, with one commit per page, and passes each result on.
+    /// Throws faults that affect several items.
     func settle<Item>(
         _ items: [Item], at pace: UpkeepPace, isRehearsal: Bool = false,
         while goesOn: () -> Bool = { true }, _ command: (Item) -> Command,
@@ -52,7 +53,7 @@ extension Fault {
 }
 
 extension CommandError {
-    /// Upkeep is never refused.
+    /// Upkeep is never refused, so a refusal means that something is broken.
     fileprivate var asFault: Fault {
         switch self {
         case .fault(let fault): fault

@@ -29,8 +29,8 @@ package protocol WebhookRecords: Sendable {
     func webhookAttempts(
         of name: WebhookName, before number: Int64?, customer: CustomerID?, limit: Int
     ) throws(Fault) -> [WebhookAttempt]
-    /// Returns the digest of this replay, or of an earlier one with the same name; `nil` if there
-    /// are too many replays.
+    /// Returns the digest of this replay, or that of an earlier replay with the same name; `nil` if
+    /// there are too many replays.
     func addReplay(
         _ replay: WebhookReplay, digest: [UInt8], of name: WebhookName, at now: Instant
     ) throws(Fault) -> [UInt8]?

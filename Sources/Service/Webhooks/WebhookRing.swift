@@ -6,7 +6,7 @@ package final class WebhookRing: Sendable {
     private let listed: Refreshing<[WebhookName: Webhook]>
     private let heard: Heard
 
-    /// Projects whose webhooks became known before their secrets were stored.
+    /// Projects whose webhooks became known before the webhooks' secrets were stored.
     private final class Heard: Sendable {
         let projects = Mutex<Set<ProjectID>>([])
     }

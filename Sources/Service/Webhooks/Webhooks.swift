@@ -67,7 +67,8 @@ package struct Webhooks: Sendable {
             let cursor = try source.cursor(of: project, at: start)
             let headers = rest.headers ?? []
             var rest = rest
-            // If the installation's key is lost, this fails before anything is recorded.
+            // Sets the headers even if there are none, because computing their digest fails if the
+            // installation's key is lost, before anything is recorded.
             rest.headers = headers
             let arguments = [url.text, environment.rawValue, start.text]
             let cause = secrets.cause(
@@ -186,7 +187,8 @@ package struct Webhooks: Sendable {
         try source.test(try webhook(id, of: project), of: project, type: type)
     }
 
-    /// Sends events again. The same idempotency key always refers to the same replay, and works for no other.
+    /// Sends events again. An idempotency key always refers to the same replay and cannot be used
+    /// for another.
     package func replay(
         _ wanted: WebhookReplay.Wanted, to id: WebhookID, of project: ProjectID, by sender: Sender
     ) throws(CommandError) -> ReplayID {
@@ -264,7 +266,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Values that distinguish requests.
+    /// Returns the values that distinguish this request from others.
     private func arguments(_ change: WebhookChange) throws(CommandError) -> [String?] {
         let headers = try change.headers.map { headers throws(CommandError) in
             try keeper.digest(of: headers).hexDigits

@@ -8,7 +8,7 @@ import Ledger
 import Postgres
 import PrivatePostgres
 
-/// Longer names come first, because the first match counts.
+/// Longer names come first, because the first match wins.
 let backupCommands = [checkBackupCommand, backupCommand, restoreCommand]
 
 private let backupCommand = CommandSpec(
@@ -77,7 +77,8 @@ extension Invocation {
         let snapshot = try attempt { () throws(LedgerError) in
             try LogSnapshot(database.connection(role: nil))
         }
-        // An upgrade begins with a backup by the newly installed release.
+        // A newly installed release makes a backup before it upgrades the schema, so the schema may
+        // be older.
         if !snapshot.isDumpable, let error = LedgerError(migrationFound: snapshot.migration) {
             throw .refused(code: "schema_not_current", sentence: error.description)
         }
@@ -100,7 +101,8 @@ extension Invocation {
             [
                 "--format=directory", "--jobs=\(jobs)", "--schema=deed", "--no-password",
                 "--snapshot=\(snapshot.name)", "--exclude-table-data=deed.instances",
-                // Kept states are derived from the log, and are stored again after a restore.
+                // Excluded, because kept states are derived from the log and are stored again after
+                // a restore.
                 "--exclude-table-data=deed.kept_states",
                 "--file=\(draft)/dump",
             ])
@@ -137,13 +139,15 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
     )
 }
 
-/// A database in the form that PostgreSQL's programs need. The arguments do not contain the password.
+/// A database in the form that PostgreSQL's programs need. The password does not appear in their
+/// arguments.
 struct Source {
     private let url: String
 
     init(_ url: String) {
         let bytes = Array(url.utf8)
-        // Removes only a password before the host. Removing another one would leave an empty password.
+        // Removes a password only if a host follows it. Removing any other password would leave an
+        // empty one in the URL.
         guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
             bytes[range.upperBound] == UInt8(ascii: "@")
         else {

@@ -65,7 +65,7 @@ func endPostgres(in folder: String) {
     let place = "\(folder)/postgres"
     guard let text = try? String(contentsOfFile: "\(place)/postmaster.pid", encoding: .utf8),
         let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }),
-        // The system may have reused this process ID.
+        // Another process may have been given this process ID.
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd"))
             == place
     else { return }

@@ -84,8 +84,8 @@ struct Manifest {
         .refused(code: "backup_damaged", sentence: "\(folder) cannot be used: \(reason)")
     }
 
-    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file with it. No other file
-    /// of the backup may be used before this.
+    /// Reads a backup's manifest, checks that one of the keys signed it, and compares every file with it. Until then,
+    /// no other file of the backup may be used.
     init(of folder: String, _ keys: [SecretKey]) throws(CommandEnd) {
         try self.init(readIn: folder, keys)
         let found = try Manifest.files(in: folder)
@@ -177,7 +177,7 @@ private func fileDigest(_ path: String) throws(CommandEnd) -> String {
     return hash.finish().hex
 }
 
-/// Makes all files in a folder durable.
+/// Syncs all files in a folder to disk.
 func syncFiles(in folder: String) {
     let all = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
     for name in all + ["."] {

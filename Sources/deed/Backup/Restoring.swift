@@ -10,7 +10,7 @@ import Threading
 
 /// The restore of a backup into an empty database.
 struct Restoring {
-    /// The table that is filled last. Services do not accept the schema before that.
+    /// The table that is filled last. Until then, services do not accept the schema.
     private static let last = " TABLE DATA deed migrations "
 
     let folder: String
@@ -142,7 +142,7 @@ struct Restoring {
     ) throws(CommandEnd) {
         let quiet = ["--no-psqlrc", "--quiet", "--no-password"]
         let made = source.run(programs, "psql", quiet + ["--file=\(folder)/roles.sql"])
-        // Without ON_ERROR_STOP, psql continues if a role already exists.
+        // The roles may exist already: without ON_ERROR_STOP, psql continues after such an error.
         if made.status != 0 { throw .fault("The roles cannot be created: \(made.output)") }
         if target.mayServe { return }
         let statement = Restoring.admission(of: target.login)
@@ -216,9 +216,9 @@ struct Restoring {
         }
     }
 
-    /// The dump's table of contents, split into two lists.
+    /// The dump's table of contents, split into two lists for two passes.
     private struct Lists {
-        /// A folder that only this user can write, so that other users cannot place links in it.
+        /// A folder that only this user can write to, so that other users cannot place links in it.
         private let place: String
         var first: String { "\(place)/first" }
         var last: String { "\(place)/last" }

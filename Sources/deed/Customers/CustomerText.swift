@@ -101,7 +101,7 @@ extension Entitlement.Source {
 }
 
 extension Arrival {
-    /// The previous holder, and the token that determined the move, if any.
+    /// Who the previous holder was, and the token that determined the move, if any.
     fileprivate var words: String {
         guard case .named(let token) = cause else { return "came from \(from)" }
         return "came from \(from) by its token \(token)"

@@ -45,7 +45,7 @@ let eventsCommand = CommandSpec(
     }
 }
 
-/// A run that prints events page by page, up to the limit.
+/// A run of `deed events`, which prints events page by page, up to the limit.
 private struct EventsCourse {
     private static let lookPause = 200
     private static let faultPause = 1000

@@ -3,7 +3,7 @@ import Commands
 import Core
 import Service
 
-/// Longer names come first, because the first match counts.
+/// Longer names come first, because the first match wins.
 let grantCommands = [listGrantsCommand, changeGrantCommand, grantCommand, revokeCommand]
 
 /// The flags for an admin's reason and ticket.

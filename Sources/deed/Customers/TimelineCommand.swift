@@ -43,7 +43,7 @@ private func terminalWidth() -> Int {
     return min(max(Int(size.ws_col), 40), 1000)
 }
 
-/// The period to draw, and the moment to mark in it.
+/// The period that the drawing shows, and the moment to mark in it.
 struct TimelineSpan {
     let start: Instant
     let end: Instant
@@ -55,11 +55,12 @@ struct TimelineSpan {
         let goesOn = rows.contains { $0.bars.contains { $0.interval.end == nil } }
         let life = Life(
             from: starts.min() ?? mark, to: max(ends.max() ?? mark, starts.max() ?? mark))
-        // A few minutes of activity long ago would fill just one column.
+        // In a drawing that reached to the present, a few minutes of activity long ago would fill
+        // just one column.
         let isDrawn = goesOn || start != nil || end != nil || life.isNear(mark)
         let early = isDrawn ? min(life.from, mark) : life.from
         let late = isDrawn ? max(life.to, mark) : life.to
-        // The given end may come after all events.
+        // The end that the person asked for may come after all events.
         let before = end?.advanced(byMilliseconds: -TimelineSpan.day) ?? early
         let first = start ?? min(early, before)
         let last = max(late, first)
@@ -73,7 +74,7 @@ struct TimelineSpan {
 
     private static let day: Int64 = 86_400_000
 
-    /// The time between the first and the last event.
+    /// The time from the first to the last event.
     private struct Life {
         let from: Instant
         let to: Instant
@@ -84,7 +85,8 @@ struct TimelineSpan {
             return isTooLong ? .max : length
         }
 
-        /// Returns whether this time remains visible in a drawing that includes the moment.
+        /// Returns whether this time would remain visible in a drawing that also includes the
+        /// moment.
         func isNear(_ moment: Instant) -> Bool {
             let reach = Life(from: min(from, moment), to: max(to, moment)).length
             return length == 0 || reach / 20 <= length
@@ -93,7 +95,7 @@ struct TimelineSpan {
 
     var isOfDays: Bool { Life(from: start, to: end).length > 3 * TimelineSpan.day }
 
-    /// Returns the instant to the day, the minute or the second, depending on the length of the drawing.
+    /// Returns the instant, to the day, minute or second, depending on the length of the drawing.
     func text(of instant: Instant) -> String {
         if isOfDays { return String(instant.text.prefix(10)) }
         let isOfSeconds = Life(from: start, to: end).length <= 600_000
@@ -154,7 +156,7 @@ struct TimelineDrawing {
         let minutes = "\(span.mark.text.prefix(16))Z"
         if place < 0 { return "← \(minutes)" }
         if place >= columns { return blanks(columns - minutes.count - 2) + "\(minutes) →" }
-        // Writes the instant next to the mark if it fits.
+        // Adds the time to the mark, in the longest form that fits.
         let brief = span.isOfDays ? String(span.mark.text.prefix(10)) : String(minutes.suffix(6))
         for text in [minutes, brief] {
             if place + 2 + text.count <= columns { return blanks(place) + "▼ " + text }
@@ -181,7 +183,7 @@ struct TimelineDrawing {
 
     private func draw(_ bar: TimelineRow.Bar, in cells: inout [Character]) {
         let first = max(column(of: bar.interval.start), 0)
-        // The shortest bar is one column wide.
+        // A bar is at least one column wide.
         let last = bar.interval.end.map { end in
             max(column(of: end.advanced(byMilliseconds: -1)), column(of: bar.interval.start))
         }

@@ -23,7 +23,7 @@ extension HealthCheck {
 }
 
 extension Patient {
-    /// The parts of each readable project that checks examine.
+    /// What the checks need to know of each readable project.
     var sights: [ProjectSight] {
         guard let live else { return [] }
         let (needs, notes) = (live.needs(isForTests: isForTests), Set(done.map(\.what)))

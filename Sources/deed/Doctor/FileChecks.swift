@@ -29,7 +29,7 @@ extension HealthCheck {
         let folder = patient.settings.dataFolder
         var found = stat()
         guard let user = patient.user, stat(folder, &found) == 0 else { return nil }
-        // A service that root starts transfers root's folder to its own user.
+        // A service that root starts gives the ownership of root's folder to its own user.
         if found.st_uid == user.id || found.st_uid == 0 && geteuid() == 0 { return nil }
         if geteuid() != 0, access(folder, W_OK | X_OK) == 0 { return nil }
         return Finding(

@@ -54,7 +54,7 @@ struct Finding {
     var fix: (() throws(CommandEnd) -> Void)?
 }
 
-/// A line to paste.
+/// A line for a person to paste.
 struct Advice {
     enum Place: String { case shell, sql }
 

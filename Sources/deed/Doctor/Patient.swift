@@ -134,7 +134,7 @@ final class Patient {
         }
     }
 
-    /// Closes everything that the checks have opened.
+    /// Closes everything that the checks opened.
     func leave() {
         openedLive?.store.close()
         openedLive?.ledger.close()

@@ -122,7 +122,7 @@ struct ErasureCourse {
     }
 }
 
-/// The subject of one line of the result.
+/// The beginning of a line of the result, as text and JSON. It names what the line is about.
 private struct Line {
     let text: String
     let json: JSON
@@ -143,7 +143,8 @@ private struct Line {
     }
 }
 
-/// Purchases in a restored log that wait for a customer, by the marks that their erasure left. They are read only once.
+/// Purchases in a restored log that wait for a customer, by the marks that their erasure left. The
+/// log is read for them only once.
 private struct WaitingPurchases {
     private struct Place: Hashable {
         let project: ProjectID

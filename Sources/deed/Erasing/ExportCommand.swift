@@ -23,7 +23,7 @@ let exportCommand = CommandSpec(
     }
 }
 
-/// The next part of the document to be written.
+/// The part of the document that is written next.
 private final class Page {
     var bytes: [UInt8] = []
 

@@ -47,7 +47,7 @@ private let showIntakeCommand = CommandSpec(
     }
 }
 
-/// The decisions that a person can make about a queued item.
+/// What a person can decide about a queued item.
 private enum IntakeChange: String, CaseIterable {
     case retry
     case settle

@@ -111,7 +111,7 @@ extension Invocation {
 }
 
 extension SubmittedItem {
-    /// Whether the customer gains nothing from this evidence.
+    /// Whether the customer gets nothing from this evidence.
     fileprivate var isRefused: Bool {
         switch result {
         case .believed(.recorded), .believed(.alreadyKnown), .believed(.alreadySettled), .undecided:

@@ -88,7 +88,7 @@ extension Invocation {
             settings, Outside(verifier: Verifier(extraRoots: []), keys: secretKeyFile.ring))
         defer { live.ledger.close() }
         let accepted = try obey(live.useCases.acceptance.accept(reason, by: sender))
-        // The log counts as accepted only after the acceptance is recorded.
+        // The lost ends are forgotten only after the acceptance has been recorded.
         if !accepted.projects.isEmpty { try ask(live.ledger.forgetLostEnds()) }
         return accepted
     }

@@ -47,7 +47,7 @@ let auditCommand = CommandSpec(
                 try report.auditProjections(auditor, sample: sample)
             }
         } catch {
-            // Findings and repairs are reported before the error.
+            // Reports findings and repairs before the error.
             if report.hasNews { invocation.show(report.json, text: report.text) }
             throw error
         }
@@ -151,7 +151,7 @@ private struct AuditReport {
             invocation.markFile, with: mark.text(try invocation.signingKey()))
     }
 
-    /// Why the command fails; `nil` if the audit found nothing.
+    /// Why the command fails; `nil` if the audit found nothing wrong.
     var refusal: CommandEnd? {
         if !log.isEmpty {
             return .refused(
@@ -312,7 +312,8 @@ func attempt<Answer: ~Copyable>(
 extension Invocation {
     fileprivate var markFile: String { "\(Settings(self).dataFolder)/audit.mark" }
 
-    /// Returns the mark of the last clean audit, or `nil` without such an audit or if everything is to be read.
+    /// Returns the mark of the last clean audit, or `nil` if there was no such audit or if
+    /// everything must be read.
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {

@@ -51,7 +51,7 @@ let migrateCommand = CommandSpec(
     let standing = try attempt { () throws(LedgerError) in try schema.standing() }
     var raising = Raising(to: standing)
     if invocation.has("format") {
-        // A newer release has already raised the format further.
+        // Nothing can be raised if a newer release has already raised the format further.
         if let error = standing.error {
             try attempt { () throws(LedgerError) -> Void in throw error }
         }

@@ -8,7 +8,7 @@ import Ledger
 import Service
 import Threading
 
-/// Longer names come first, because the first match counts.
+/// Longer names come first, because the first match wins.
 let reconcileCommands = [
     listReconciliationsCommand, showReconciliationCommand, reconcileCommand,
 ]

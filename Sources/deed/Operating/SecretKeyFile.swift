@@ -23,7 +23,8 @@ struct SecretKeyFile: Sendable {
         [try key(making: making)] + [try next.read()].compactMap(\.self) + (try predecessors())
     }
 
-    /// Returns the earlier keys, each from a separate file. Only they can verify their signatures.
+    /// Returns the earlier keys, each from its own file. A signature can be verified only with the
+    /// key that made it.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
@@ -46,7 +47,7 @@ struct SecretKeyFile: Sendable {
     }
 
     /// Replaces the key with a new one after `reseal` has sealed everything with the new one. If the process dies
-    /// meanwhile, the key files can still open everything, and the next call continues.
+    /// in between, the key files can still open everything, and the next call continues.
     func rotate(_ reseal: ([SecretKey]) throws(CommandEnd) -> Void) throws(CommandEnd) {
         guard let lock = FileLock("\(path).lock") else {
             throw fault("\(path).lock cannot be opened")
@@ -105,8 +106,8 @@ struct SecretKeyFile: Sendable {
         return key
     }
 
-    /// Throws if the key exists but the service's user may not read it. Otherwise, only the first attempt to open
-    /// credentials would reveal this.
+    /// Throws if the key exists but the service's user may not read it. Otherwise, this would come to light only
+    /// when the service first opens credentials.
     func check(readableFor user: ServiceUser) throws(CommandEnd) {
         if access(path, R_OK) == 0 || errno != EACCES { return }
         throw unreadable(by: user)
@@ -125,7 +126,7 @@ struct SecretKeyFile: Sendable {
         return stat(path, &found) == 0 && found.st_uid != 0 ? ServiceUser(id: found.st_uid) : nil
     }
 
-    /// Creates the complete file in one step, so that two processes get the same key.
+    /// Creates the file complete and in one step, so that two processes end up with the same key.
     private func make() throws(CommandEnd) {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
@@ -171,8 +172,8 @@ extension Invocation {
         return try secretKey(making: !hasSealed(database))
     }
 
-    /// Returns whether any data is sealed. Returns true when in doubt, because an earlier release's schema may lack the
-    /// tables.
+    /// Returns whether any data is sealed; true if in doubt, because an earlier release's schema
+    /// may lack the tables.
     private func hasSealed(_ database: Database) -> Bool {
         var view = OperatorsView(database.serviceConnection)
         if let found = try? view.hasSealed() { return found }
@@ -194,7 +195,7 @@ extension Invocation {
 }
 
 extension SecretKeyFile {
-    /// Returns the same as `keys`, but the error contains only the reason.
+    /// Works like `keys`, but throws an error that contains only the reason.
     func ring(making: Bool) throws(KeyTrouble) -> [SecretKey] {
         do throws(CommandEnd) {
             return try keys(making: making)

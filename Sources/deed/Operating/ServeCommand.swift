@@ -133,7 +133,7 @@ extension Invocation {
 }
 
 extension Log {
-    /// Tells operators in the log about the additional trusted roots.
+    /// Logs the additional trusted roots for operators.
     fileprivate func tellExtraRoots(_ roots: [Certificate]) {
         if roots.isEmpty { return }
         warning(

@@ -148,7 +148,7 @@ extension Invocation {
         }
     }
 
-    /// Prints a link. Deed never shows it again.
+    /// Prints a link, which Deed never shows again.
     fileprivate func show(_ link: PersonLink) {
         var base = self["console-url"] ?? "http://127.0.0.1:8080"
         while base.hasSuffix("/") { base.removeLast() }

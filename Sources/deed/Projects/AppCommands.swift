@@ -83,7 +83,7 @@ extension Invocation {
         return AppKey(store: store.store, id: try requiredID(store.appFlag.name))
     }
 
-    /// Returns the store of the app given by the flags.
+    /// Returns the store of the app that the flags name.
     private func store() throws(CommandEnd) -> any StoreProfile {
         let named = storeProfiles.filter { self[$0.appFlag.name] != nil }
         let wanted = try wantedStore()
@@ -159,7 +159,7 @@ extension CredentialsStatus {
 }
 
 extension CredentialsStatus {
-    /// A warning that the app uses the credentials with a store on this machine.
+    /// A warning that the app's credentials are used with a store on this machine.
     fileprivate var risk: String? {
         guard let address else { return nil }
         return

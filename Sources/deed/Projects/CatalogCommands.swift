@@ -91,7 +91,7 @@ private let applyCatalogCommand = CommandSpec(
         var shown = try live.useCases.catalogs.preview(proposal, of: project)
         if !invocation.isJSON { printText(shown.text(warnings: contents.warnings)) }
         if !invocation.has("dry-run") {
-            // Applies exactly the changes shown, or none.
+            // Applies exactly the changes that were shown, or none at all.
             let approved = CatalogProposal(contents.catalog, basis: shown.step.version)
             let step = try live.useCases.fulfil(
                 live.useCases.catalogs.applying(approved, to: project, by: sender))

@@ -100,7 +100,7 @@ private let revokeKeyCommand = CommandSpec(
 extension Invocation {
     fileprivate func keyID() throws(CommandEnd) -> KeyID {
         let text = positional(0) ?? ""
-        // The error omits the text, because other people may see the error.
+        // The error does not repeat the key, because other people may see the error.
         if text.hasPrefix("deed_") {
             throw usage("that is a key, not its id; deed key list shows the ids")
         }

@@ -49,7 +49,7 @@ extension Invocation {
         return filter
     }
 
-    /// Returns the wanted type of act, or a refused call such as `POST /v1/find`.
+    /// Returns the type of act to search for, or a refused call such as `POST /v1/find`.
     private func action() throws(CommandEnd) -> String? {
         guard let action = self["action"] else { return nil }
         let acts = EventType.allCases.filter(\.isAct).map(\.name)

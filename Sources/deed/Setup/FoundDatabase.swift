@@ -10,7 +10,7 @@ struct FoundDatabase {
     /// The schema's newest migration; `nil` if a private database does not exist yet.
     private(set) var migration: Int64?
     private(set) var hasNoProject = true
-    /// The project named in the answers, if it exists.
+    /// The project that the answers name, if it exists.
     private(set) var project: ProjectState?
     private var projects: Projects?
 

@@ -8,7 +8,7 @@ import Ledger
 import PrivatePostgres
 import Service
 
-/// The set-up of an installation according to the answers. Each step checks whether it is already done, so an
+/// Sets up an installation according to the answers. Each step checks whether it is already done, so an
 /// interrupted set-up continues where it stopped.
 struct Setup: Sendable {
     static let keyName = "made by deed setup"
@@ -26,7 +26,7 @@ struct Setup: Sendable {
         let found = try FoundDatabase(self)
         var steps = [databaseStep(found), settingsStep(), projectStep(found)]
         if let folder = answers.keysFolder {
-            // The support desk's key is created later, once support staff have limits.
+            // No key for support yet: it is created later, once support staff have limits.
             for role in [Role.reader, .backend, .admin] {
                 steps.append(try keyStep(role, in: folder, found))
             }
@@ -42,7 +42,8 @@ struct Setup: Sendable {
         if !plan.hasWork { return }
         var done: [String] = []
         do throws(CommandEnd) {
-            // Keeps the database open until the last step. Otherwise, a private one would start and stop at each step.
+            // Keeps the database open until the last step. Otherwise, a private database would
+            // start and stop at each step.
             let database = try invocation.database(mayCreate: true)
             defer { database.leave() }
             for step in plan {
@@ -66,7 +67,7 @@ struct Setup: Sendable {
         }
     }
 
-    /// A call of the program `deed` with the answers as settings.
+    /// An invocation of the program `deed` with the answers as settings.
     var invocation: Invocation {
         let url = answers.databaseURL.map { ["--database-url", $0] } ?? []
         return Invocation(

@@ -94,7 +94,7 @@ extension SetupAnswers {
         do throws(ServerError) {
             try server.checkFree()
         } catch {
-            // Other faults may disappear before the server starts. Otherwise, the server reports them.
+            // Other faults may disappear before the server starts. If not, the server reports them.
             guard case .addressTaken = error else { return text }
             throw .refused(
                 code: "address_taken", sentence: "\(error.description).")
@@ -115,8 +115,8 @@ extension SetupAnswers {
 }
 
 extension String {
-    /// Asks until the answer is acceptable, and explains the faults of other answers. An empty line accepts the
-    /// suggestion.
+    /// Asks until the answer is acceptable, and says what is wrong with any other answer. An empty line accepts
+    /// the suggestion.
     fileprivate func answered<Answer>(
         offering offered: String, _ read: (String) throws(CommandEnd) -> Answer
     ) throws(CommandEnd) -> Answer {

@@ -39,7 +39,7 @@ let setupCommand = CommandSpec(
     invocation.show(setup.json(of: plan, isDone: true), text: setup.ending)
 }
 
-/// Inspects the machine. An error also says that nothing was changed.
+/// Runs `body`, which only inspects the machine. Adds to its error that nothing was changed.
 private func changingNothing<Answer>(
     _ body: () throws(CommandEnd) -> Answer
 ) throws(CommandEnd) -> Answer {
@@ -67,7 +67,7 @@ private func isAgreed() throws(CommandEnd) -> Bool {
     }
 }
 
-/// Asks a person. Throws without an answer.
+/// Asks a person. Throws if there is no answer.
 func answerLine(_ question: String) throws(CommandEnd) -> String {
     promptPerson(question)
     guard let line = readLine() else {

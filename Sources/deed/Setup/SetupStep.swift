@@ -7,7 +7,7 @@ struct SetupStep {
     let name: String
     /// A description of the step's work, or of what already exists.
     let text: String
-    /// The work that creates it; `nil` if it already exists.
+    /// The work that creates the part; `nil` if the part already exists.
     let work: (() throws(CommandEnd) -> Void)?
 
     static func isThere(_ name: String, _ text: String) -> SetupStep {

@@ -16,7 +16,7 @@ extension StatusPart {
                     end <= now.advanced(byMilliseconds: month)
                 else { continue }
                 let left = span(end.milliseconds - now.milliseconds)
-                // Another key already replaces this one.
+                // The remedy depends on whether another key already replaces this one.
                 let remedy =
                     key.rotated == nil
                     ? "deed key rotate \(key.id) --project \(project) --expires P365D" : nil

@@ -13,7 +13,7 @@ enum ServerState: Equatable {
     case speaksTLS
     case untrusted(String)
 
-    /// The state as a word for programs. A meaningless answer counts as not ready.
+    /// The state as a word for programs. A server with a meaningless answer counts as not ready.
     var word: String {
         switch self {
         case .ready: "ready"
@@ -105,7 +105,8 @@ struct ServerDoor {
 /// An instance's report about itself.
 struct InstanceWords {
     let version: String
-    /// The newest log format that the instance's release knows. The first releases do not report theirs.
+    /// The newest log format that the instance's release knows. The first releases do not report
+    /// this.
     let format: LogFormat
     let host: String
     let listen: String

@@ -16,7 +16,7 @@ let statusCommand = CommandSpec(
     ] + Option.database,
     example: "deed status --json"
 ) { invocation throws(CommandEnd) in
-    // Reports a wrong address before anything else.
+    // Parses the address first, so that a wrong one is reported before anything else.
     _ = try ServerDoor(invocation)
     if invocation.has("ready") { return try invocation.showReadiness() }
     if invocation.has("storage") { return try invocation.showStorage() }
@@ -94,7 +94,7 @@ struct Status {
         try invocation.addLog(to: &parts, database, &view, isForTests: isForTests)
     }
 
-    /// Why the command fails; `nil` if nothing requires a person to act.
+    /// Why the command fails; `nil` if there is nothing that a person must do.
     var end: CommandEnd? {
         if let refusal { return refusal }
         let alarms = parts.flatMap(\.lines).filter { $0.remedy != nil }
