@@ -55,7 +55,7 @@ struct Stage {
             Row(
                 call: "GET /v1/unclaimed/{purchase}", role: .admin, isForSupport: true,
                 values: ["purchase": "apple:9"], elsewhere: 404, apart: 404),
-            Row(call: "GET /v1/customers/{customer}/export", role: .admin),
+            Row(call: "GET /v1/customers/{customer}/export", role: .admin, elsewhere: 404),
             Row(call: "GET /v1/reconciliations", role: .admin),
             Row(
                 call: "GET /v1/reconciliations/{id}", role: .admin,

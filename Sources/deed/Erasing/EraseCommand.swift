@@ -121,7 +121,7 @@ extension Invocation {
     }
 
     /// Erases the customers in order. After an interruption, starts from the beginning: skips customers who are already
-    /// erased, and erases again those who have come back since.
+    /// erased, and erases customers who have come back once more.
     fileprivate func eraseListed(in path: String) throws(CommandEnd) {
         let content = try readFile(path, limit: listLimit)
         let lines = content.split(whereSeparator: \.isNewline).map(String.init)
