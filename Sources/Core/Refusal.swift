@@ -136,7 +136,7 @@ package enum Refusal: Error, Worded, Hashable, Sendable {
         case .formatPending(let needed, let present):
             .conflict(
                 "format_pending",
-                "This call needs the log's format \(needed.number), but the log still has format \(present.number), which older releases can "
+                "This call needs log format \(needed.number), but the log is still in format \(present.number), which older releases can "
                     + "read.", .raiseFormat)
         case .catalogChangedMeanwhile(let found):
             .conflict(

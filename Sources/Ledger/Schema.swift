@@ -47,7 +47,7 @@ package struct Schema: ~Copyable {
         }
         return try link.settled { connection throws(LedgerError) in
             let demand = try connection.logDemand()
-            // If a newer schema lacks one of this release's steps, no later version of this release created it.
+            // A newer schema that lacks one of this program's migrations was not made by a later release.
             if demand.isMet, found > Schema.needed, try !connection.pendingMigrations().isEmpty {
                 return SchemaStanding(migration: found, demand: nil)
             }

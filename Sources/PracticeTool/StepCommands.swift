@@ -81,7 +81,7 @@ private struct StepFlag {
         StepFlag("ask", "", "make the purchase wait for a parent's approval", .bare),
         StepFlag("percent", "N", "the refunded share of the price", .decimal),
         StepFlag("prorated", "", "refund the rest of the period", .bare),
-        StepFlag("for-app", "", "name a fault of the app as the reason", .bare),
+        StepFlag("for-app", "", "give a problem with the app as the reason", .bare),
         StepFlag("reason", "WORD", "why the customer wants the money back"),
         StepFlag("days", "N", "how many days", .whole),
         StepFlag("with", "NAME", "the family member"),
@@ -116,7 +116,7 @@ extension Step.Act {
         case .approve: "Approves waiting purchases as a parent; in Google Play, pays for them."
         case .decline: "Declines waiting purchases as a parent; in Google Play, leaves them unpaid."
         case .raisePrice: "Raises the price of a product's renewals."
-        case .consent: "Agrees to a higher price as the customer."
+        case .consent: "Accepts a higher price on the customer's behalf."
         case .withdraw: "Stops selling a product, which then no longer renews."
         case .setToken: "Adds an account token to a purchase."
         case .finish:

@@ -169,7 +169,7 @@ struct CommandWordTests {
     static let operating: [Told] = [
         (
             Refusal.formatPending(needed: LogFormat(3), present: LogFormat(2)),
-            "This call needs the log's format 3, but the log still has format 2, which older releases can read. "
+            "This call needs log format 3, but the log is still in format 2, which older releases can read. "
                 + "When every instance runs this release, raise the format with: deed migrate --format"
         ),
         (

@@ -121,8 +121,8 @@ package enum MergeRefusal: Worded, Hashable, Sendable {
         case .purchaseOfAnother(let id):
             .conflict(
                 "merge_of_another_account",
-                "The purchase \"\(id)\" came from another customer, or carries the account token of one, so no "
-                    + "back end may merge its holder; an admin or support staff may.")
+                "The purchase \"\(id)\" came from another customer, or carries another customer's account token, so a back "
+                    + "end may not merge its holder; an admin or support staff may.")
         case .notMerged(let id):
             .conflict(
                 "not_merged",

@@ -4,7 +4,7 @@ extension EventType {
         .subscriptionRenewed: .fact(
             "subscription.renewed", "{product} was renewed{period}", .listed),
         .subscriptionUpgraded: .fact(
-            "subscription.upgraded", "The subscription became {product}{period}", .listed),
+            "subscription.upgraded", "The subscription changed to {product}{period}", .listed),
         .subscriptionExtended: .fact(
             "subscription.extended", "The store extended {product}{period}", .listed),
         .purchaseRefunded: .fact("purchase.refunded", "{product} was refunded", .listed),

@@ -147,7 +147,7 @@ private struct CheckReport {
         case .version where question.appVersion == nil: "no version was given"
         case .device where question.device == nil: "no device id was given"
         case .device where statement?.namesDevice == false: "the evidence names no device"
-        case .licence where statement?.contents.licenceEnds == nil: "the licence has no end"
+        case .licence where statement?.contents.licenceEnds == nil: "the licence has no end date"
         case .latestReceipt where statement?.holdsReceipt == false: "the reply contains no receipt"
         default: nil
         }

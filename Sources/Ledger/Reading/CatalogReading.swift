@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import SQL
 
-/// An edition whose catalog is needed, either completely or for some products.
+/// An edition whose catalog is needed, either in full or only for some products.
 struct WantedEdition {
     let project: ProjectID
     let edition: CatalogEdition

@@ -330,7 +330,7 @@ package struct LogMemory: Sendable {
         self.notes = notes
     }
 
-    /// The memory of a process that does not store what it has seen.
+    /// Remembers what a process has seen only as long as the process runs.
     package static let none = LogMemory(
         recall: { _, _ in nil }, keep: { _, _ in nil }, notes: .ignored)
 }
