@@ -32,7 +32,7 @@ extension Wish<Response>: Reacting {
 }
 
 extension Wish {
-    /// Returns a wish whose answer `render` turns into a response.
+    /// Returns a wish. `render` converts its answer into a response.
     func response(_ render: @escaping @Sendable (Answer) -> Response) -> Wish<Response> {
         then { .answered($0.map(render)) }
     }

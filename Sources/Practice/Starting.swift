@@ -23,7 +23,9 @@ extension PracticeWorld {
             throw .refused("this store has a different seed; start in a new folder to change it")
         }
         if clock != nil, clockOffset != nil {
-            throw .refused("this store follows the real clock; for a test clock, start a store in a new folder")
+            throw .refused(
+                "this store follows the real clock; for a test clock, start a store in a new folder"
+            )
         }
     }
 }

@@ -2,7 +2,7 @@ import Core
 import HTTPServer
 import Service
 
-/// Calls about queued evidence.
+/// Calls that list and manage queued evidence.
 struct IntakeRoutes: Sendable {
     let intake: Intake
 

@@ -38,7 +38,8 @@ extension Problem {
         case "role_insufficient": "Your role does not permit this."
         case "customer_changed_meanwhile":
             "The customer has changed since you looked. Look again before you decide."
-        case "ticket_missing": "Your role needs a ticket: enter the support case in that field."
+        case "ticket_missing":
+            "Your role requires a ticket: enter the support case in the field Ticket."
         default:
             if let room, let refusal, let page = refusal.remedy?.page(in: room),
                 room.maySee(page.path)

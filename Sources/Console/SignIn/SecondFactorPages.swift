@@ -82,7 +82,9 @@ struct SecondFactorPages: Sendable {
             keeper.note(refusal, of: visit)
             let told =
                 refusal.refusal
-                ?? (403, "The password or the code is wrong, or the code has already been used.", [])
+                ?? (
+                    403, "The password or the code is wrong, or the code has already been used.", []
+                )
             return try page(visitor, trouble: told.sentence)
                 .response(status: told.status, headers: told.headers)
         }

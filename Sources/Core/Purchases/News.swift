@@ -1,4 +1,4 @@
-/// News that a store reports once, under a unique id.
+/// News that a store sends only once, identified by a unique id.
 protocol News: Hashable {
     var id: NewsID { get }
     var signedAt: Instant { get }

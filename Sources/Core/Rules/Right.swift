@@ -14,7 +14,7 @@ struct Right: Hashable, Sendable {
     private(set) var interval: Interval
     /// The cause that ended the right early, if any.
     private(set) var cut: Cut?
-    /// The cause that had ended the right early before support's block, if any.
+    /// The reason why the right had already ended early when support blocked it, if any.
     private(set) var storesCut: Cut?
 
     init(_ rule: Rule, of source: Source, _ interval: Interval) {

@@ -107,8 +107,7 @@ extension OfferTerms {
 }
 
 extension RightReading {
-    /// The compact reason code. The state comes before the point, and the offer, once it has begun, comes after the
-    /// point.
+    /// The compact reason code. The state comes before the dot; the offer, once it has begun, after the dot.
     var code: String {
         state == .upcoming
             ? "0.0"

@@ -141,7 +141,7 @@ extension RenewalFact {
     }
 }
 
-/// What is expected of a subscription in the future, apart from its access.
+/// What is expected to happen to a subscription, such as its next renewal. Does not cover access.
 extension Purchase {
     /// Returns whether the store has revoked the newest period, perhaps after it expired. The subscription then does
     /// not continue, and it is unknown whether the refund ended a grace period.

@@ -21,7 +21,7 @@ struct IntakeRow {
         }
         guard let environment = Environment(rawValue: text(.environment)),
             let word = IntakeItem.State.Word(rawValue: text(.state))
-        else { throw .unreadable("an item of the queue") }
+        else { throw .unreadable("an item in the queue") }
         let heading = EvidenceHeading(
             digest: rows.bytes(row, Column.digest.rawValue), kind: text(.kind),
             environment: environment,
@@ -48,7 +48,7 @@ struct IntakeRow {
         case .refused:
             state = .refused(IntakeReason(code: text(.code), sentence: text(.sentence)))
         case .settled, .dropped:
-            guard let act else { throw .unreadable("who ended an item of the queue") }
+            guard let act else { throw .unreadable("who ended an item in the queue") }
             state = word == .settled ? .settled(act) : .dropped(act)
         }
         item = IntakeItem(
@@ -96,7 +96,7 @@ extension IntakeWish.Purpose {
         case (.submit, let customer?): self = .submit(customer)
         case (.restore, let customer?): self = .restore(customer)
         case (.notification, nil): self = .notification
-        default: throw .unreadable("the purpose of an item of the queue")
+        default: throw .unreadable("the purpose of an item in the queue")
         }
     }
 }
@@ -128,12 +128,12 @@ extension [IntakeResult] {
         do throws(JSONError) {
             elements = try JSON.read(text).array
         } catch {
-            throw .unreadable("the results of an item of the queue")
+            throw .unreadable("the results of an item in the queue")
         }
         self = []
         for element in elements ?? [] {
             guard let outcome = element["outcome"]?.string else {
-                throw .unreadable("a result of an item of the queue")
+                throw .unreadable("a result of an item in the queue")
             }
             let reason = element["code"]?.string.map {
                 IntakeReason(code: $0, sentence: element["sentence"]?.string ?? "")

@@ -192,7 +192,7 @@ extension PracticeWorld {
 
     private mutating func consent(_ one: PlaySubscription) throws(PracticeError) {
         guard one.items.contains(where: { $0.change?.isConsented == false }) else {
-            throw .refused("no price of the subscription is waiting for consent")
+            throw .refused("no price change of the subscription is waiting for consent")
         }
         changeInPlay(one.token) { changed in
             for index in changed.items.indices { changed.items[index].change?.isConsented = true }

@@ -118,7 +118,7 @@ extension PracticeWorld {
             }
         case .consent:
             guard subscription.change?.isConsented == false else {
-                throw .refused("no price of \(original) is waiting for consent")
+                throw .refused("no price change of \(original) is waiting for consent")
             }
             subscriptions[original]?.change?.isConsented = true
             tell("PRICE_INCREASE", "ACCEPTED", original)

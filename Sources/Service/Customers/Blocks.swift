@@ -14,7 +14,7 @@ package struct BlockAnswer: Hashable, Sendable {
 package struct Blocks: Sendable {
     let secrets: Secrets
 
-    /// Returns a request to block a purchase. A repetition gets the same answer.
+    /// Returns a request to block a purchase. Repeating it returns the same answer.
     package func blocking(
         _ purchase: PurchaseID, of stream: Stream, reason: AdminReason, by sender: Sender
     ) -> Wish<BlockAnswer> {

@@ -65,7 +65,7 @@ package struct Grants: Sendable {
         return answer(to: command, about: grant)
     }
 
-    /// Returns a request to revoke a grant immediately. A repetition gets the same answer.
+    /// Returns a request to revoke a grant immediately. Repeating it returns the same answer.
     package func revoking(
         _ grant: GrantID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<GrantAnswer> {

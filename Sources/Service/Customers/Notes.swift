@@ -41,7 +41,7 @@ package struct Notes: Sendable {
         }
     }
 
-    /// Returns a request to remove a note from the list. A repetition gets the same answer.
+    /// Returns a request to remove a note from the list. Repeating it returns the same answer.
     package func removing(
         _ note: NoteID, reason: AdminReason, of stream: Stream, by sender: Sender
     ) -> Wish<NoteAnswer> {

@@ -40,7 +40,7 @@ let storeCommands: [CommandSpec] = [
         return .history(of: try invocation.transaction(), filter)
     },
     question(
-        "refunds", "Asks for the refunds of a transaction's customer.", [.transaction],
+        "refunds", "Asks the store for the refunds of a transaction's customer.", [.transaction],
         example: "deed store refunds 2000000456 --bundle-id com.example.game"
     ) { invocation throws(CommandEnd) in .refunds(of: try invocation.transaction()) },
     question(
