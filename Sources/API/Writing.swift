@@ -39,8 +39,8 @@ extension Wish {
 }
 
 extension Wish<Response> {
-    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. If that thread may
-    /// block, `isPatient` is true; otherwise, the reply is moved to another thread.
+    /// Fulfils the wish. `give` receives the answer on the thread that completes the last step. `isPatient` says
+    /// whether the calling thread may block; if not, a step that looks something up continues on another thread.
     func perform(
         isPatient: Bool, _ ledger: any EventLog, _ reply: LateReply, _ give: @escaping Give
     ) {

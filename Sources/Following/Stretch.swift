@@ -45,8 +45,7 @@ package struct LoggedEvent: Sendable {
     /// What happened, with the time, the actor and the reason.
     package struct Content: Sendable {
         package let record: EventRecord
-        /// The exact JSON text, and the number of its format. Formats are counted separately for
-        /// each event type.
+        /// The exact JSON text, and the number of the log format in which it is written.
         package let payload: String
         package let format: Int16
         /// The hash that links the event to all earlier ones in its shard.

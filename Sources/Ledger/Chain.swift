@@ -57,7 +57,7 @@ struct HeaderColumns {
     let customer: String
     let version: Int64
     let type: String
-    /// The number of the payload's format, counted per event type.
+    /// The number of the log format in which the payload is written.
     let format: Int64
     let occurredAt: Int64
     let recordedAt: Int64

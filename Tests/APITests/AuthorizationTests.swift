@@ -1,6 +1,7 @@
 import Core
 import JSON
 import Minting
+import OpenAPI
 import Service
 import TestSupport
 import Testing
@@ -38,6 +39,33 @@ struct AuthorizationTests {
             .map { "\($0.method) \($0.pattern)" }
         let rehearsed = stage.rows.filter { $0.rehearsed != nil }.map(\.call)
         #expect(Set(rehearsed + ["PUT /v1/catalog"]) == Set(terms))
+        // Two calls send what they ask for in a body. Calls about webhooks have a separate table.
+        let asking: Set = ["POST /v1/entitlements/query", "POST /v1/find"]
+        let writing = outlines.filter {
+            $0.method != "GET" && !$0.pattern.hasPrefix("/v1/webhooks")
+        }
+        .map { "\($0.method) \($0.pattern)" }.filter { !asking.contains($0) }
+        #expect(Set(Stage.writes.map(\.call)) == Set(writing))
+    }
+
+    @Test("The table of writes has a reason and a ticket wherever the API's description does")
+    func reasons() throws {
+        let document = try JSON.read(String(decoding: OpenAPI.document, as: UTF8.self))
+        for row in Stage.writes {
+            let parts = row.call.split(separator: " ").map(String.init)
+            let call = document["paths"]?[parts[1]]?[parts[0].lowercased()]
+            let body = call?["requestBody"]?["content"]?["application/json"]?["schema"]
+            let name = body?["$ref"]?.string?.split(separator: "/").last.map(String.init) ?? ""
+            let members = document["components"]?["schemas"]?[name]?["properties"]
+            let names = ["reason", "ticket"].filter { members?[$0] != nil }
+            let expected: [String] =
+                switch row.why {
+                case .nothing: []
+                case .ticket: ["ticket"]
+                case .reasonAndTicket: ["reason", "ticket"]
+                }
+            #expect(names == expected, "\(row.call)")
+        }
     }
 
     @Test("A call needs a live key whose role permits it")

@@ -244,9 +244,10 @@ private struct SampleCoverage {
 }
 
 extension Event {
-    /// Reads a sample by the only format that has its type and its members.
+    /// Reads a sample in the oldest format that has its type and its members.
     fileprivate init(sample payload: String, of type: String) throws {
-        let readings = (LogFormat.first.number...LogFormat.own.number).map { number in
+        let since = EventType(named: type)?.since ?? .first
+        let readings = (since.number...LogFormat.own.number).map { number in
             Result { try Event(type: type, format: Int16(number), payload: payload) }
         }
         self = try (readings.first { (try? $0.get()) != nil } ?? readings[0]).get()

@@ -95,6 +95,17 @@ struct PlanTests {
         }
     }
 
+    @Test("A page of the trail reads the index of acts in its order")
+    func trail() throws {
+        let database = try ScratchDatabase()
+        for isAnalyzed in [false, true] {
+            if isAnalyzed { try database.run("vacuum analyze deed.events") }
+            let plan = try plan(of: .listActs, in: database)
+            #expect(plan.contains("Index Scan Backward using events_of_people"), "\(plan)")
+            #expect(!plan.contains("Seq Scan on events"), "\(plan)")
+        }
+    }
+
     @Test("What is old, and what continues another purchase, is found by indexes")
     func forgetting() throws {
         let database = try ScratchDatabase()

@@ -4,6 +4,8 @@
 -- $7 customer, $8 type, $9 the ticket as a member, $10 recorded from, $11 recorded before, $12 maximum number of events
 -- to read, $13 limit, $14 actors who are not people, $15 the customer that stands for the project, $16 the types of
 -- actions
+--
+-- Relies on a generic plan: a custom plan multiplies the two conditions on the type, and sorts.
 with looked as not materialized (
     select e.shard, e.seq, e.environment, e.customer, e.version, e.type, e.payload, e.recorded_at, e.actor
     from {schema}.events as e

@@ -50,8 +50,7 @@ final class KeyDoor: Sendable {
     }
 
     /// Records the use of a known key, at most once a second. Recording every use would cost more
-    /// than the rest of a call answered from memory. The last use is stored only to the nearest
-    /// hour.
+    /// than the rest of a call answered from memory. Only the hour of the last use is stored.
     func note(_ key: PresentedKey, at microseconds: Int64) {
         guard case .known(let shown) = key else { return }
         if shown.key.limits.expires != nil, shown.key.limits.hasExpired(at: ring.now) { return }

@@ -99,8 +99,8 @@ package struct ProjectSteps: ReconcileSteps {
                 .claimingWaiting(token, for: stream, because: clockCause(now, "claim/\(token)"))
             }
         }
-        // Purchases whose tokens belong to a customer are claimed first, because the step does not
-        // read every waiting purchase.
+        // Purchases whose tokens belong to a customer come first: their tokens find them without
+        // reading each waiting purchase.
         var report = try mend(found, by: commands, at: pace)
         found = StepCounts()
         commands = []

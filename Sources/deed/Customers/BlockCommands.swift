@@ -12,7 +12,8 @@ private let purchaseOfCustomer: [Option] = [
 
 private let blockCommand = CommandSpec(
     path: ["block"],
-    summary: "Blocks a purchase, so that it gives no access, regardless of the store.",
+    summary:
+        "Blocks a purchase, so that it gives neither access nor coins, regardless of the store.",
     options: purchaseOfCustomer + reasons + [.environment, .idempotencyKey, .project]
         + Option.terms + Option.database,
     example:

@@ -52,7 +52,7 @@ private let listAppsCommand = CommandSpec(
 
 private let removeAppCommand = CommandSpec(
     path: ["app", "remove"],
-    summary: "Removes an app from a project. Access from its purchases stays.",
+    summary: "Removes an app from a project. What its purchases gave stays.",
     options: Option.app + [.idempotencyKey, .project] + Option.database,
     example: "deed app remove --bundle-id com.example.game"
 ) { invocation throws(CommandEnd) in

@@ -63,7 +63,8 @@ private let settable: [Option] = [
         "headers-file", "FILE",
         "up to five headers for every request, one \"Name: value\" per line; - for standard input"
     ),
-    .value("concurrency", "COUNT", "the number of simultaneous requests, 1 to 32 (default: 4)"),
+    .value(
+        "concurrency", "COUNT", "the maximum number of simultaneous requests, 1 to 32 (default: 4)"),
     .value("rate", "COUNT", "the maximum number of requests per second; none removes the limit"),
     .value("description", "TEXT", "a note for people; empty text removes it"),
 ]
