@@ -48,7 +48,7 @@ struct Outbox: Sendable {
     }
     static let waitingLimit = 1000
     static let messageLimit = 500
-    /// The maximum number of feed pages with unfinished messages.
+    /// The maximum number of feed pages with unfinished messages: of pages of new messages, and of pages of replays.
     private static let openPageLimit = 64
 
     private(set) var waiting: [CustomerID: Waiting] = [:]
@@ -70,12 +70,19 @@ struct Outbox: Sendable {
 
     func count(ofReplays: Bool) -> Int { counts[ofReplays] ?? 0 }
 
-    /// Whether another page may be read. While too many customers are waiting, the place in the
-    /// feed does not advance.
+    /// Whether another page of new messages may be read. While too many customers are waiting, the
+    /// place in the feed does not advance.
     var hasRoom: Bool {
         waiting.count < Outbox.waitingLimit
             && count(ofReplays: false) < Outbox.messageLimit
-            && pages.count < Outbox.openPageLimit
+            && pages.count { $0.replay == nil } < Outbox.openPageLimit
+    }
+
+    /// Whether another page of a replay may be read. The pages of replays are counted separately, because a replay of a
+    /// rare type has many pages with few messages, and must not hold up new ones.
+    var hasRoomForReplays: Bool {
+        count(ofReplays: true) < ReplayRun.messageLimit
+            && pages.count { $0.replay != nil } < Outbox.openPageLimit
     }
 
     /// Adds a page's messages. Skips events of waiting customers, which are read again later.

@@ -68,8 +68,7 @@ extension Deliverer {
 
     /// Reads events to send again, as long as there is room for them.
     func readReplays() throws(Fault) {
-        for (id, run) in replays
-        where !run.isRead && outbox.count(ofReplays: true) < ReplayRun.messageLimit {
+        for (id, run) in replays where !run.isRead && outbox.hasRoomForReplays {
             do throws(FeedError) {
                 try read(run, id)
             } catch {

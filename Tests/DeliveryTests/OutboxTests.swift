@@ -161,6 +161,30 @@ struct OutboxTests {
         #expect(outbox.waiting.count == 999 && outbox.hasRoom)
     }
 
+    @Test("However many pages a replay has open, new messages have room, and the other way round")
+    func sparseReplay() throws {
+        let replay: ReplayID = Identifier(prefix: "rp_", random: "1")
+        var outbox = Outbox()
+        for sequence in Int64(1)...64 {
+            #expect(outbox.hasRoomForReplays)
+            outbox.take(
+                [try item("u\(sequence)", 1, sequence)], through: cursor(sequence), types,
+                replay: replay)
+        }
+        #expect(outbox.pages.count == 64)
+        #expect(outbox.hasRoom && !outbox.hasRoomForReplays)
+        for sequence in Int64(65)...128 {
+            #expect(outbox.hasRoom)
+            taken([try item("u\(sequence)", 1, sequence)], into: &outbox, through: sequence)
+        }
+        #expect(!outbox.hasRoom)
+        let first = outbox.next(ofReplays: true)
+        outbox.pass(try #require(first).line)
+        let finished = outbox.finishPages(of: replay)
+        #expect(finished?.cursor.place[0] == 1)
+        #expect(!outbox.hasRoom && outbox.hasRoomForReplays)
+    }
+
     @Test("Nothing is skipped that came while a customer caught up")
     func meanwhile() throws {
         var outbox = Outbox([
