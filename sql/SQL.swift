@@ -250,6 +250,7 @@ extension Statement {
     // Webhooks.
     package static let findWebhookSecrets = Statement(embedded: File.find_webhook_secrets_sql)
     package static let putWebhookSecrets = Statement(embedded: File.put_webhook_secrets_sql)
+    package static let forgetWebhookPlace = Statement(embedded: File.forget_webhook_place_sql)
     package static let forgetWebhook = Statement(embedded: File.forget_webhook_sql)
     package static let findWebhookPlaces = Statement(embedded: File.find_webhook_places_sql)
     package static let countWebhookLag = Statement(embedded: File.count_webhook_lag_sql)
@@ -332,6 +333,7 @@ extension Statement {
     package static let putPersonRole = Statement(embedded: File.put_person_role_sql)
     package static let forgetPersonRole = Statement(embedded: File.forget_person_role_sql)
     package static let removePerson = Statement(embedded: File.remove_person_sql)
+    package static let forgetPerson = Statement(embedded: File.forget_person_sql)
     package static let putPersonLink = Statement(embedded: File.put_person_link_sql)
     package static let findPersonLink = Statement(embedded: File.find_person_link_sql)
     package static let usePersonLink = Statement(embedded: File.use_person_link_sql)

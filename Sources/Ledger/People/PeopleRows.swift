@@ -38,7 +38,9 @@ extension Ledger {
     }
 
     package func remove(_ person: PersonID) throws(Fault) {
-        try change(Statement.removePerson(.text(person.text)))
+        try change([
+            Statement.removePerson(.text(person.text)), Statement.forgetPerson(.text(person.text)),
+        ])
     }
 
     package func putLink(
@@ -50,6 +52,17 @@ extension Ledger {
 
     /// Sends a statement that returns nothing.
     func change(_ call: Call) throws(Fault) { _ = try changed(call) }
+
+    /// Sends statements that return nothing, in one transaction. Each of them sees everything that was committed before
+    /// it began, even if it began late because an earlier one waited for a lock.
+    func change(_ calls: [Call]) throws(Fault) {
+        try requireWritable()
+        try faulting { () throws(LedgerError) in
+            try pool.settled { connection throws(LedgerError) in
+                try connection.execute([Statement.begin()] + calls + [Statement.commit()])
+            }
+        }
+    }
 
     /// Sends a statement that returns a row if it made a change.
     func changed(_ call: Call) throws(Fault) -> Bool {

@@ -45,10 +45,10 @@ extension Ledger {
     }
 
     package func forgetWebhook(_ name: WebhookName) throws(Fault) {
-        try requireWritable()
-        _ = try list(Statement.forgetWebhook(.text(name.project.text), .text(name.id.text))) {
-            _, _ in ()
-        }
+        try change([
+            Statement.forgetWebhookPlace(.text(name.project.text), .text(name.id.text)),
+            Statement.forgetWebhook(.text(name.project.text), .text(name.id.text)),
+        ])
     }
 
     package func webhookStandings(
