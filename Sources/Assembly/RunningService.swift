@@ -108,13 +108,15 @@ package struct RunningService: Sendable {
             with: MemoryReader(
                 Interest(),
                 begin: { [bell] in
-                    hurry(); bell.ring()
+                    hurry(); bell.cut()
                 }
             ) { [bell, live = parts.live, ring = parts.webhooks] events in
                 let erased = events.filter { $0.type == EventType.customerErased.name }
                 if !erased.isEmpty {
                     live.ledger.forget(erased)
                     live.feed.forget(erased)
+                    let versions = erased.map { ($0.stream, $0.version) }
+                    bell.tell(Dictionary(versions, uniquingKeysWith: max))
                 }
                 ring.hear(of: events.filter { $0.type == "webhook.set" }.map(\.stream.project))
                 bell.ring(Set(events.map(\.stream.project)))

@@ -43,6 +43,11 @@ package final class Deliverer {
     private var lag: Int64 = 0
     private var isMore = true
     var attempts: [WebhookAttempt] = []
+    /// Erased customers whose stored attempts are deleted with the next write.
+    var forgotten: Set<CustomerID> = []
+    var nextErasures: Int64 = 0
+    /// Whether news of erasures may have been missed, so that nothing in memory may be sent any more.
+    var isCut = false
     var underWay = [false: 0, true: 0]
     private var wasReplay = false
     // Starts as true, so that the stored progress is written and measured at least once.
@@ -97,17 +102,21 @@ package final class Deliverer {
         ) { () throws(UnknownFeedType) in try FeedTypes(names) }
     }
 
-    /// Sends messages until `goesOn` returns false or the webhook is deleted.
-    package func run(while goesOn: () -> Bool) throws(Fault) {
+    /// Sends messages until `goesOn` returns false or the webhook is deleted. Returns `true` if another sender must
+    /// continue, which reads all messages again.
+    package func run(while goesOn: () -> Bool) throws(Fault) -> Bool {
         bell.add(mailbox, in: name.project)
         defer {
             bell.remove(mailbox, in: name.project)
             ports.measures.note(name, nil)
         }
         var letters: [Mailbox.Letter] = []
-        while goesOn(), try refresh() {
+        try heedErasures()
+        while goesOn(), !isCut, try refresh() {
             for letter in letters { settle(letter) }
+            letters = []
             if isStanding {
+                try heedErasures()
                 try write(within: 0)
                 (letters, _) = mailbox.take(within: 500)
                 continue
@@ -116,6 +125,9 @@ package final class Deliverer {
             try loadLater()
             try pollReplays()
             try readReplays()
+            // After the reads, because they may have taken from the log what an erasure has removed since.
+            try heedErasures()
+            if isCut { continue }
             sendNext()
             holdUnreadable()
             try write(
@@ -126,6 +138,7 @@ package final class Deliverer {
             if mail.isRung { isMore = true }
         }
         try end(letters)
+        return isCut
     }
 
     /// Waits briefly for requests in progress, because a message is sent again if its arrival is uncertain.
@@ -135,6 +148,7 @@ package final class Deliverer {
         while underWay.values.reduce(0, +) > 0, monotonicMilliseconds() < deadline {
             for letter in mailbox.take(within: 100).letters { settle(letter) }
         }
+        try heedErasures()
         try write(within: -Int64.max)
     }
 
@@ -344,11 +358,12 @@ package final class Deliverer {
         var progress = WebhookProgress(name, place)
         (progress.waiting, progress.served) = outbox.takeChanges()
         progress.attempts = attempts
+        progress.forgotten = Array(forgotten)
         progress.attemptsSince = ports.machineClock()
             .advanced(byMilliseconds: -WebhookAttempt.lifetime)
         progress.replays = takeReplayProgress()
         if try !ports.store.keep(progress, under: lease) { throw .leaseLost }
-        attempts = []
+        (attempts, forgotten) = ([], [])
         isDirty = false
         let standing = DeliveryMeasures.Standing(
             lag: lag, oldestAt: place.oldestAt,

@@ -8,12 +8,28 @@ package final class WebhookBell: Sendable {
 
     package init() {}
 
-    /// Wakes the threads of these projects, or of all projects.
-    package func ring(_ projects: Set<ProjectID>? = nil) {
-        let found = mailboxes.withLock { all in
+    /// Wakes the threads of these projects.
+    package func ring(_ projects: Set<ProjectID>) {
+        for mailbox in found(projects) { mailbox.ring() }
+    }
+
+    /// Tells the threads of erasures, each with its version in the customer's stream.
+    package func tell(_ erased: [Stream: Int64]) {
+        for project in Set(erased.keys.map(\.project)) {
+            let own = erased.filter { $0.key.project == project }
+            for mailbox in found([project]) { mailbox.tell(own) }
+        }
+    }
+
+    /// Tells all threads that events may have been missed, and that they must read their messages again.
+    package func cut() {
+        for mailbox in found(nil) { mailbox.cut() }
+    }
+
+    private func found(_ projects: Set<ProjectID>?) -> [Mailbox] {
+        mailboxes.withLock { all in
             all.filter { projects?.contains($0.key) ?? true }.flatMap { $0.value.values }
         }
-        for mailbox in found { mailbox.ring() }
     }
 
     func add(_ mailbox: Mailbox, in project: ProjectID) {
@@ -28,7 +44,7 @@ package final class WebhookBell: Sendable {
     }
 }
 
-/// The answers and wake-up calls for a delivery thread.
+/// The answers, wake-up calls and news of erasures for a delivery thread.
 final class Mailbox: Sendable {
     struct Letter: Sendable {
         let line: Line
@@ -40,7 +56,13 @@ final class Mailbox: Sendable {
         /// The values of the fixed headers with which the message was sent.
         let headers: [String]
     }
+    struct News {
+        var erased: [Stream: Int64] = [:]
+        /// Whether there may be other erasures.
+        var isIncomplete = false
+    }
     private struct State {
+        var news = News()
         var letters: [Letter] = []
         var isRung = true
         /// The number of letters that wake the thread. With 0, the first letter or ring wakes it.
@@ -55,6 +77,24 @@ final class Mailbox: Sendable {
         state.changeAndWake { state in
             defer { state.isRung = true }
             return ((), state.isRung || state.wanted > 0 ? .none : .all)
+        }
+    }
+
+    func tell(_ erased: [Stream: Int64]) {
+        state.change(wake: .none) { $0.news.erased.merge(erased) { max($0, $1) } }
+        ring()
+    }
+
+    func cut() {
+        state.change(wake: .none) { $0.news.isIncomplete = true }
+        ring()
+    }
+
+    /// Returns the news since the last call.
+    func takeNews() -> News {
+        state.change(wake: .none) { state in
+            defer { state.news = News() }
+            return state.news
         }
     }
 
@@ -81,7 +121,7 @@ final class Mailbox: Sendable {
             }
         }
         return state.change(wake: .none) { state in
-            defer { state = State(letters: [], isRung: false) }
+            defer { (state.letters, state.isRung, state.wanted) = ([], false, 0) }
             return (state.letters, state.isRung)
         }
     }

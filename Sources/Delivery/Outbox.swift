@@ -1,37 +1,6 @@
 import Core
 import Feed
 
-/// One customer's new messages, or the customer's messages in one replay. They are sent one at a time.
-struct Line: Hashable, Sendable {
-    let customer: CustomerID
-    let replay: ReplayID?
-}
-
-struct Entry: Sendable {
-    enum Origin: Hashable, Sendable {
-        /// A page of the feed, identified by its number.
-        case page(Int)
-        /// A waiting customer's backlog.
-        case later
-    }
-    let message: WebhookMessage
-    let origin: Origin
-    /// Whether the event's changes cannot be determined now, so that the customer has to wait.
-    var isUnreadable = false
-    /// The number of attempts so far to send a replayed message.
-    var tries: Int64 = 0
-}
-
-/// A page of the feed with messages that are still to be sent.
-struct OpenPage: Sendable {
-    let number: Int
-    var cursor: FeedCursor
-    let replay: ReplayID?
-    /// The number of messages that have neither arrived nor been abandoned.
-    var left: Int
-    let oldestAt: Instant?
-}
-
 /// The messages of a webhook that may be sent now, the customers who wait, and the progress in the feed.
 ///
 /// For a waiting customer, the outbox keeps a place in the log but no messages. Those messages are read again
@@ -61,6 +30,8 @@ struct Outbox: Sendable {
     /// The customers whose changes have not been stored yet.
     private(set) var changed: Set<CustomerID> = []
     private(set) var served: Set<CustomerID> = []
+    /// Customers whose events may still have contents in the log that an erasure removes, with the erasure's version.
+    var erased: [CustomerID: Int64] = [:]
     /// Customers who wait because an event cannot be read, with the number of attempts including the current one.
     private var unreadable: [CustomerID: Int64] = [:]
 
@@ -92,7 +63,7 @@ struct Outbox: Sendable {
     ) {
         number += 1
         var left = 0
-        for item in items {
+        for item in withoutErased(items) {
             let customer = item.stream.customer
             let messages = item.messages(types)
             if messages?.isEmpty == true { continue }
@@ -124,7 +95,7 @@ struct Outbox: Sendable {
         guard let known = waiting[customer] else { return }
         var entries: [Entry] = []
         var last: FeedItem?
-        for item in items {
+        for item in withoutErased(items) {
             guard let messages = item.messages(types) else {
                 if entries.isEmpty {
                     let attempts = known.row.attempts + 1
@@ -148,6 +119,14 @@ struct Outbox: Sendable {
         } else {
             waiting[customer]?.isLoaded = true
             append(entries, to: Line(customer: customer, replay: nil))
+        }
+    }
+
+    private func withoutErased(_ items: [FeedItem]) -> [FeedItem] {
+        if erased.isEmpty { return items }
+        return items.map { item in
+            let version = erased[item.stream.customer] ?? 0
+            return item.isEmptied(byErasureAt: version) ? item.emptied : item
         }
     }
 
@@ -223,10 +202,45 @@ struct Outbox: Sendable {
         }
     }
 
+    /// Removes from a customer's messages what an erasure at that version removes from the log, now and from messages
+    /// that are taken later.
+    mutating func empty(_ customer: CustomerID, before version: Int64) {
+        erased[customer] = max(version, erased[customer] ?? 0)
+        for (line, entries) in lines where line.customer == customer {
+            let isReplay = line.replay != nil
+            let isUnderWay = ready[isReplay]?.contains(line) != true
+            var left: ArraySlice<Entry> = []
+            for (place, var entry) in entries.enumerated() {
+                if entry.message.item.isEmptied(byErasureAt: version) {
+                    entry.isOutdated = isUnderWay && place == 0
+                    if entry.message.part == 0 {
+                        entry.message = WebhookMessage(entry.message.item.emptied)
+                    } else if !entry.isOutdated {
+                        // An event without content has no changes of access. The message under way ends first.
+                        counts[isReplay, default: 0] -= 1
+                        if case .page(let number) = entry.origin { close(number, 1) }
+                        continue
+                    }
+                }
+                left.append(entry)
+            }
+            lines[line] = left.isEmpty ? nil : left
+            if !left.isEmpty { continue }
+            ready[isReplay]?.removeAll { $0 == line }
+            if isReplay { continue }
+            waiting[customer]?.isLoaded = false
+            settle(customer, through: 0)
+        }
+    }
+
+    /// Returns whether the message that the line is sending has content that an erasure has removed meanwhile.
+    func isOutdated(_ line: Line) -> Bool { lines[line]?.first?.isOutdated == true }
+
     /// Queues a replayed message for another try.
     mutating func retry(_ line: Line) {
         guard var rest = lines[line], var entry = rest.popFirst() else { return }
         entry.tries += 1
+        entry.isOutdated = false
         lines[line] = [entry] + rest
         ready[true, default: []].append(line)
     }

@@ -10,6 +10,8 @@ package protocol DeliveryStore: Sendable {
     ) throws(Fault) -> [WebhookID: WebhookStanding]
     func waitingCustomers(of name: WebhookName, limit: Int) throws(Fault) -> [WaitingCustomer]
     func replays(of name: WebhookName) throws(Fault) -> [WebhookReplay]
+    /// Returns the customers' streams whose events an erasure has not emptied yet, with the erasure's version.
+    func unfinishedErasures() throws(Fault) -> [Stream: Int64]
     /// Stores all of the progress or none of it. Returns `false` if another instance has taken over
     /// or the webhook no longer exists.
     func keep(_ progress: WebhookProgress, under lease: Lease) throws(Fault) -> Bool

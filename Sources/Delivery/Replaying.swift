@@ -106,7 +106,9 @@ extension Deliverer {
 
     /// Retries a replayed message a few times, then skips it so that the rest can be sent.
     func retryReplay(_ letter: Mailbox.Letter) {
-        if letter.attempt < ReplayRun.tries {
+        // An erasure has removed the change that the message is about.
+        let isGone = letter.entry.message.part > 0 && outbox.isOutdated(letter.line)
+        if letter.attempt < ReplayRun.tries, !isGone {
             delayed[letter.line] = monotonicMilliseconds() + ReplayRun.retryPause
             return
         }

@@ -11,7 +11,8 @@ extension Deliverer {
         if case .failure(.cancelled) = letter.answer { return }
         let now = ports.machineClock()
         let end = AttemptEnd(letter.answer, hiding: letter.headers, at: now)
-        note(letter, end)
+        // What the receiver answered to erased content goes, too.
+        note(letter, end, isStored: !outbox.isOutdated(letter.line))
         if end.isDelivered {
             place.failingSince = nil
             outbox.pass(letter.line)
@@ -60,8 +61,10 @@ extension Deliverer {
         }
     }
 
-    private func note(_ letter: Mailbox.Letter, _ end: AttemptEnd) {
+    private func note(_ letter: Mailbox.Letter, _ end: AttemptEnd, isStored: Bool) {
         ports.measures.count(end.isDelivered)
+        noteProgress()
+        if !isStored { return }
         place.attempts += 1
         let message = letter.entry.message
         attempts.append(
@@ -70,6 +73,5 @@ extension Deliverer {
                 attempt: letter.attempt, at: letter.at, milliseconds: letter.milliseconds,
                 status: end.status.map(Int64.init), error: end.error, answer: end.answer,
                 replay: letter.line.replay, number: place.attempts))
-        noteProgress()
     }
 }

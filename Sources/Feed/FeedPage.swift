@@ -63,6 +63,18 @@ package struct FeedItem: Sendable {
 
     /// An id that is permanent and unique to this event.
     package var id: String { "\(position.shard.number)-\(position.sequence)-\(mark)" }
+
+    /// Returns whether an erasure at that version of the customer's stream removes the event's content.
+    package func isEmptied(byErasureAt version: Int64) -> Bool {
+        self.version < version && type != EventType.customerErased.name
+    }
+
+    /// The item as it is read after the event's content has been removed.
+    package var emptied: FeedItem {
+        FeedItem(
+            stream: stream, position: position, version: version, type: type, record: record,
+            payload: "", mark: mark, access: [], isAccessUnknown: false, actorName: actorName)
+    }
 }
 
 /// A page of the feed's events, and the place where the log continues.

@@ -130,9 +130,12 @@ package final class FeedReader: Sendable {
     }
 
     package func forget(_ erased: [LoggedEvent]) {
-        for stream in erased.map(\.stream) {
-            memory.forget(stream)
-            waiters.forget(stream)
-        }
+        for event in erased { forget(event.stream) }
+    }
+
+    /// Forgets one customer.
+    package func forget(_ stream: Stream) {
+        memory.forget(stream)
+        waiters.forget(stream)
     }
 }

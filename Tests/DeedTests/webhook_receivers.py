@@ -217,7 +217,8 @@ class Server(ThreadingHTTPServer):
         events = {name.lower(): value for name, value in headers.items() if name.lower().startswith("ce-")}
         line = {"id": headers["webhook-id"], "end": end, "type": content.get("type", headers.get("ce-type")),
                 "customer": data["customer"], "version": data["version"], "replay": headers.get("deed-replay"),
-                "test": headers.get("deed-test"), "erased": data.get("erased"), "header": headers.get("x-shop"),
+                "test": headers.get("deed-test"), "erased": data.get("erased"), "has_data": data.get("data") is not None,
+                "header": headers.get("x-shop"),
                 "at": int(time.time() * 1000), "ce": events, "genuine": self.is_genuine(headers, body)}
         with self.lock:
             self.file.write(json.dumps(line) + "\n")

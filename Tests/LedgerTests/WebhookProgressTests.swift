@@ -91,6 +91,21 @@ struct WebhookProgressTests {
         #expect(try numbers() == [10, 151, 160])
     }
 
+    @Test("The stored attempts of an erased customer go, and new ones stay")
+    func erased() throws {
+        defer { ledger.close() }
+        let lease = try lease(at: now)
+        #expect(try ledger.keep(progress(1...3, at: now), under: lease))
+        var other = try progress(4...4, at: now)
+        other.forgotten = [try CustomerID("u2")]
+        #expect(try ledger.keep(other, under: lease))
+        #expect(try numbers() == [4, 1, 4])
+        var own = try progress(5...5, at: now)
+        own.forgotten = [try CustomerID("u1")]
+        #expect(try ledger.keep(own, under: lease))
+        #expect(try numbers() == [1, 5, 5])
+    }
+
     @Test("An instance whose lease was taken over writes nothing more")
     func late() throws {
         defer { ledger.close() }

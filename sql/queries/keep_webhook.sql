@@ -3,7 +3,7 @@
 -- $15 positions, $16 versions, $17 parts, $18 attempts, $19 due at, $20 recorded at; $21 customers who no longer wait;
 -- attempts: $22 numbers, $23 messages, $24 types, $25 customers, $26 attempts, $27 instants, $28 durations,
 -- $29 statuses, $30 errors, $31 answers, $32 replays; $33 number of attempts to keep, $34 instant of the oldest attempt
--- to keep; replays: $35 ids, $36 cursors, $37 sent, $38 failed, $39 whether they are over
+-- to keep; replays: $35 ids, $36 cursors, $37 sent, $38 failed, $39 whether they are over; $40 erased customers
 with held as materialized (
     -- Keeps other instances from taking the lease until the transaction ends.
     select from {schema}.leases where name = $3 and fence = $4 for share
@@ -53,6 +53,11 @@ with held as materialized (
             ) as o
             where o.at < $34::bigint
         ))
+), erased as (
+    -- Attempts that were stored while the erasure was under way. It may have deleted the others before.
+    delete from {schema}.webhook_attempts
+    where project = $1 and webhook = $2 and customer = any ($40::text[])
+        and cardinality($40::text[]) > 0 and exists (select from place)
 ), replayed as (
     update {schema}.webhook_replays as r set
         cursor = n.cursor, sent = n.sent, failed = n.failed, is_over = n.is_over

@@ -109,8 +109,13 @@ extension Job {
     ) -> Job {
         Job(name.leaseName, .alone(milliseconds: 5000), longestPause: 5000) { run throws(Fault) in
             guard let lease = run.lease else { return .asScheduled }
-            let deliverer = try Deliverer(name, ports, bell, under: lease) { ring.webhook(name) }
-            try deliverer?.run { run.goesOn }
+            var goesOn = true
+            while goesOn {
+                let deliverer = try Deliverer(name, ports, bell, under: lease) {
+                    ring.webhook(name)
+                }
+                goesOn = try deliverer?.run { run.goesOn } ?? false
+            }
             return .asScheduled
         }
     }

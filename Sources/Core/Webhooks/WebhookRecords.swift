@@ -159,6 +159,8 @@ package struct WebhookProgress: Sendable {
     /// Customers who are no longer waiting.
     package var served: [CustomerID] = []
     package var attempts: [WebhookAttempt] = []
+    /// Erased customers whose earlier attempts are deleted.
+    package var forgotten: [CustomerID] = []
     package var replays: [WebhookReplay] = []
     /// Attempts older than this are deleted.
     package var attemptsSince = Instant.distantPast

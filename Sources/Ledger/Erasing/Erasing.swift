@@ -53,16 +53,27 @@ extension Ledger {
     }
 
     package func unemptied(limit: Int) throws(Fault) -> [Stream] {
+        try unfinished(limit: limit).map(\.stream)
+    }
+
+    /// Returns the streams that an erasure has not emptied yet, with the erasure's version.
+    package func unfinishedErasures() throws(Fault) -> [Stream: Int64] {
+        let found = try unfinished(limit: .max)
+        return Dictionary(found.map { ($0.stream, $0.version) }) { max($0, $1) }
+    }
+
+    private func unfinished(limit: Int) throws(Fault) -> [(stream: Stream, version: Int64)] {
         try readable(
             Statement.listEmptying(.int8(Int64(limit))),
             of: { rows, row in
                 UnreadSubject(
                     rows.text(row, 0), rows.text(row, 1), rows.text(row, 2), row: "emptying")
             }
-        ) { rows, row throws(LedgerError) -> Stream in
-            try Stream(
+        ) { rows, row throws(LedgerError) -> (stream: Stream, version: Int64) in
+            let stream = try Stream(
                 project: rows.text(row, 0), environment: rows.text(row, 1),
                 customer: rows.text(row, 2))
+            return (stream, rows.int8(row, 3))
         }
     }
 

@@ -165,7 +165,7 @@ extension Ledger {
             .int8(WebhookAttempt.countLimit), .int8(progress.attemptsSince.milliseconds),
             .texts(replays.map(\.id.text)), .texts(replays.map(\.cursor)),
             .int8s(replays.map(\.sent)), .int8s(replays.map(\.failed)),
-            .bools(replays.map(\.isOver)))
+            .bools(replays.map(\.isOver)), .texts(progress.forgotten.map(\.text)))
         return try list(call, over: delivering) { rows, row in rows.int8(row, 0) }.first == 1
     }
 }
