@@ -76,6 +76,45 @@ extension ProgramTests {
             #expect(left.contains(URL(fileURLWithPath: foreign).lastPathComponent))
         }
 
+        /// Gives a backup the name that it would have got from a clock that was years ahead.
+        private func misname(_ backup: String, _ name: String) throws -> String {
+            let misnamed = "\(out)/\(name)"
+            try FileManager.default.moveItem(atPath: backup, toPath: misnamed)
+            return misnamed
+        }
+
+        @Test(
+            "A backup that a wrong clock dated in the future is not the newest, and --keep removes it"
+        )
+        func fastClock() throws {
+            let deed = try Installation(ScratchDatabase(migrated: false))
+            try fill(deed)
+            let stale = try misname(try backUp(deed), "deed-20990101T000000000")
+            #expect(try deed.run("project", "create", "later").code == 0)
+            let second = try backUp(deed, "--keep", "2")
+            // A manifest that nobody signed never makes a backup the newest.
+            let unsigned = "\(out)/deed-20990201T000000000"
+            try FileManager.default.createDirectory(
+                atPath: unsigned, withIntermediateDirectories: true)
+            try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(unsigned)/manifest.json"))
+            let target = try ScratchDatabase(migrated: false)
+            let restored = try deed.run("restore", out, "--json", "--database-url", target.url)
+            #expect(restored.code == 0, "\(restored.errors)")
+            #expect(try restored.json["backup"]?.string == second)
+            #expect(restored.errors.contains("1 other backups"), "\(restored.errors)")
+            let third = try backUp(deed, "--keep", "2")
+            #expect(try there() == names([second, third, unsigned]))
+            #expect(access(stale, F_OK) != 0)
+            // Nothing was recorded since then, so only the names differ.
+            _ = try misname(third, "deed-20990301T000000000")
+            let fourth = try backUp(deed, "--keep", "1")
+            #expect(try there() == names([fourth, unsigned]))
+        }
+
+        private func names(_ folders: [String]) -> [String] {
+            folders.map { URL(fileURLWithPath: $0).lastPathComponent }.sorted()
+        }
+
         @Test(
             "What an earlier release wrote is backed up before the schema is raised, and restored",
             arguments: 5...Schema.needed - 1)

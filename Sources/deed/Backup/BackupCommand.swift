@@ -39,7 +39,7 @@ private let backupCommand = CommandSpec(
     let backup = try invocation.makeBackup(in: place, jobs: jobs)
     let keys = try invocation.secretKeys()
     let kept = try keep.map { count throws(CommandEnd) in
-        try place.keep(count, of: backup.manifest.marks, keys)
+        try place.keep(count, with: backup.folder, of: backup.manifest.marks, keys)
     }
     let others = kept?.others ?? 0
     invocation.note(done: "backup", says: ["folder": .string(backup.folder)])

@@ -61,35 +61,45 @@ struct BackupPlace {
         return whole
     }
 
-    /// The complete backups, oldest first.
-    var backups: [String] {
-        names.filter {
-            $0.hasPrefix(BackupPlace.prefix) && fileExists("\(path)/\($0)/manifest.json")
-        }
-        .sorted().map { "\(path)/\($0)" }
+    /// The complete backups, oldest first. The manifest is `nil` if it cannot be read or has no valid signature.
+    private func backups(_ keys: [SecretKey]) -> [(folder: String, manifest: Manifest?)] {
+        BackupPlace.oldestFirst(
+            names.filter {
+                $0.hasPrefix(BackupPlace.prefix) && fileExists("\(path)/\($0)/\(Manifest.name)")
+            }.map { "\(path)/\($0)" }, keys)
     }
 
-    /// Removes all but the newest `count` backups of this log, and no backups of other logs. Returns the number of
-    /// removed backups and the number that belong to other logs.
-    func keep(
-        _ count: Int, of log: [ShardMark], _ keys: [SecretKey]
-    ) throws(CommandEnd) -> (removed: Int, others: Int) {
-        let all = backups
-        let own = all.filter { folder in
-            (try? Manifest(readIn: folder, keys))?.isContinued(by: log) ?? false
+    /// Sorts backups by their numbers of events, because the log only grows, but the clock that named a backup may
+    /// have been wrong. Backups without a usable manifest come first, so that none of them counts as the newest.
+    private static func oldestFirst(
+        _ folders: [String], _ keys: [SecretKey]
+    ) -> [(folder: String, manifest: Manifest?)] {
+        let read = folders.map { (folder: $0, manifest: try? Manifest(readIn: $0, keys)) }
+        return read.sorted {
+            ($0.manifest?.events ?? -1, $0.folder) < ($1.manifest?.events ?? -1, $1.folder)
         }
-        let old = own.dropLast(count)
-        for folder in old { try remove(folder) }
+    }
+
+    /// Removes all but the newest `count` backups of this log, and no backups of other logs. The backup that was just
+    /// made always stays. Returns the number of removed backups and the number that belong to other logs.
+    func keep(
+        _ count: Int, with made: String, of log: [ShardMark], _ keys: [SecretKey]
+    ) throws(CommandEnd) -> (removed: Int, others: Int) {
+        let all = backups(keys)
+        let own = all.filter { $0.folder == made || $0.manifest?.isContinued(by: log) ?? false }
+        let old = own.filter { $0.folder != made }.dropLast(count - 1)
+        for backup in old { try remove(backup.folder) }
         return (old.count, all.count - own.count)
     }
 
     /// Throws unless the newest backup belongs to this log. Without this check, an empty database in place of a lost
     /// one would be backed up every night, and the loss would go unnoticed.
     func requireOwn(_ log: [ShardMark], _ keys: [SecretKey]) throws(CommandEnd) {
-        guard let last = backups.last else { return }
+        guard let newest = backups(keys).last else { return }
+        let last = newest.folder
         let advice =
             "Check whether this is the right database; if it is, give another folder with --out."
-        guard let manifest = try? Manifest(readIn: last, keys) else {
+        guard let manifest = newest.manifest else {
             throw .refused(
                 code: "backup_of_another",
                 sentence:
@@ -124,8 +134,11 @@ struct BackupPlace {
         }
     }
 
-    /// Returns the backup at this path. For a folder of backups, returns the newest one and its predecessor.
-    static func newest(at path: String) throws(CommandEnd) -> (backup: String, older: String?) {
+    /// Returns the backup at this path. For a folder of backups, returns the newest one and its predecessor. If no
+    /// manifest can be read with these keys, the names decide, and reading the manifest then gives the reason.
+    static func newest(
+        at path: String, _ keys: [SecretKey]
+    ) throws(CommandEnd) -> (backup: String, older: String?) {
         let path = absolutePath(path)
         if fileExists("\(path)/\(Manifest.name)") { return (path, nil) }
         func missing(_ reason: String) -> CommandEnd {
@@ -150,11 +163,21 @@ struct BackupPlace {
                 "contains the backup \(closed), which this user may not read; run the command as the backup's owner."
             )
         }
-        let whole = named.filter { fileExists("\(path)/\($0)/\(Manifest.name)") }
+        let whole = oldestFirst(
+            named.map { "\(path)/\($0)" }.filter { fileExists("\($0)/\(Manifest.name)") }, keys)
         guard let last = whole.last else {
             throw missing(
                 "contains no complete backup; the name of a backup's folder begins with \(prefix)")
         }
-        return ("\(path)/\(last)", whole.dropLast().last.map { "\(path)/\($0)" })
+        let unusable = whole.count { $0.manifest == nil }
+        if last.manifest != nil, unusable > 0 {
+            // Any of them may be newer, so the choice must not look like the only one.
+            printError(
+                "\(unusable) other backups in \(path) were passed over, because their manifests cannot be read or "
+                    + "are not signed with this installation's key.")
+        }
+        // Names an unusable predecessor only if no backup is usable.
+        let older = whole.dropLast().last { $0.manifest != nil || last.manifest == nil }
+        return (last.folder, older?.folder)
     }
 }

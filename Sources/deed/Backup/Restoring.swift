@@ -23,7 +23,8 @@ struct Restoring {
     /// Reads the backup. Throws unless it is complete, comes from this installation, and is not newer than this
     /// release.
     init(of path: String, _ invocation: Invocation) throws(CommandEnd) {
-        let (folder, older) = try BackupPlace.newest(at: path)
+        let keys = try? invocation.secretKeys()
+        let (folder, older) = try BackupPlace.newest(at: path, keys ?? [])
         self.folder = folder
         let key = invocation.secretKeyFile.path
         if !fileExists(key) {
