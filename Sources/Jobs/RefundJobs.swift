@@ -18,16 +18,20 @@ extension Job {
             "refund-reports", .everywhere(milliseconds: 15_000), threads: 2, urgency: .patient
         ) { run throws(Fault) in
             do throws(CommandError) {
-                let count = try reports.report(while: { run.goesOn }) { news in
+                try reports.report(while: { run.goesOn }) { news in
                     measures.count(news)
                     log.tell(news)
-                }
-                if unread.exchange(count, ordering: .relaxed) != count, count > 0 {
-                    log.error("refunds_unread", ["customers": .integer(Int64(count))])
+                } unread: { count in
+                    if unread.exchange(count, ordering: .relaxed) != count, count > 0 {
+                        log.error("refunds_unread", ["customers": .integer(Int64(count))])
+                    }
                 }
             } catch {
-                guard case .fault(let fault) = error else { return .asScheduled }
-                throw fault
+                switch error {
+                case .fault(let fault): throw fault
+                // A report is never refused, so a refusal means that something is broken.
+                case .refused(let refusal): throw Fault.broken(refusal.withRemedy)
+                }
             }
             return .asScheduled
         }

@@ -117,7 +117,10 @@ struct RefundReportTests {
         #expect(list["requests"]?.array?.map { $0["customer"]?.string } == ["u1"])
         #expect(list["unread"] == 1)
         other.store.answerCalls { [sent] call, _ throws(StoreTrouble) in try sent.take(call) }
-        #expect(try other.refundReports().report(while: { true }) { _ in } == 1)
+        var unread = 0
+        try other.refundReports().report(
+            while: { true }, tell: { _ in }, unread: { unread = $0 })
+        #expect(unread == 1)
         #expect(sent.calls.count == 1)
     }
 

@@ -42,9 +42,24 @@ package final class RefundReports: Sendable {
     private static let leaseMilliseconds: Int64 = 90_000
 
     private struct Wait {
+        let since: Instant
         let until: Instant
         let obstacle: String
     }
+    /// What a round of reports could not do.
+    private struct Lacks {
+        /// The number of customers who could not be read.
+        var unread = 0
+        /// Why the first request or project was passed over.
+        private(set) var error: CommandError?
+
+        /// Lets the round continue after an error. Rethrows faults that affect everything.
+        mutating func passOver(_ error: CommandError) throws(CommandError) {
+            if case .fault(let fault) = error, fault.isOfWholeDatabase { throw error }
+            self.error = self.error ?? error
+        }
+    }
+
     private let intake: Intake
     private let reading: any CustomerReading
     private let leases: any Leases
@@ -56,34 +71,47 @@ package final class RefundReports: Sendable {
         self.leases = leases
     }
 
-    /// Sends all due reports. Returns the number of customers for whom a report's content could not
-    /// be determined.
-    @discardableResult
+    /// Sends all due reports. Tells the number of customers for whom a report's content could not be determined. A
+    /// request or a project that cannot be handled does not prevent other reports, because the store waits for each of
+    /// them only for some hours; the first error is thrown at the end.
     package func report(
-        while isWanted: () -> Bool, tell: (RefundReportNews) -> Void
-    ) throws(CommandError) -> Int {
-        var unread = 0
+        while isWanted: () -> Bool, tell: (RefundReportNews) -> Void,
+        unread: (Int) -> Void = { _ in }
+    ) throws(CommandError) {
+        var lacks = Lacks()
         let since = intake.now().advanced(byMilliseconds: -RefundReports.memory)
         for part in try obtain(intake.accounts.askedRefunds(after: since)) where isWanted() {
-            let project = try obtain(intake.ledger.project(part.project))
-            if project.settings.refundReporting == nil { continue }
-            var place: RefundPlace?
-            repeat {
-                let places = try obtain(
-                    intake.accounts.refundRequests(
-                        of: part.project, part.environment, at: since, after: place,
-                        limit: RefundReports.pageSize))
-                unread += try report(on: places, of: part, while: isWanted, tell: tell)
-                place = places.count == RefundReports.pageSize ? places.last : nil
-            } while place != nil && isWanted()
+            do throws(CommandError) {
+                try report(of: part, since, while: isWanted, tell: tell, &lacks)
+            } catch {
+                try lacks.passOver(error)
+            }
         }
-        return unread
+        unread(lacks.unread)
+        if let error = lacks.error { throw error }
+    }
+
+    private func report(
+        of part: ProjectPart, _ since: Instant, while isWanted: () -> Bool,
+        tell: (RefundReportNews) -> Void, _ lacks: inout Lacks
+    ) throws(CommandError) {
+        let project = try obtain(intake.ledger.project(part.project))
+        if project.settings.refundReporting == nil { return }
+        var place: RefundPlace?
+        repeat {
+            let places = try obtain(
+                intake.accounts.refundRequests(
+                    of: part.project, part.environment, at: since, after: place,
+                    limit: RefundReports.pageSize))
+            try report(on: places, of: part, while: isWanted, tell: tell, &lacks)
+            place = places.count == RefundReports.pageSize ? places.last : nil
+        } while place != nil && isWanted()
     }
 
     private func report(
         on places: [RefundPlace], of part: ProjectPart, while isWanted: () -> Bool,
-        tell: (RefundReportNews) -> Void
-    ) throws(CommandError) -> Int {
+        tell: (RefundReportNews) -> Void, _ lacks: inout Lacks
+    ) throws(CommandError) {
         let streams = places.map {
             Stream(
                 project: part.project, environment: part.environment, customer: $0.customer)
@@ -93,6 +121,7 @@ package final class RefundReports: Sendable {
         let read = zip(streams, snapshots).compactMap { stream, snapshot in
             (try? snapshot.get()).map { (stream, $0.customer.purchases) }
         }
+        lacks.unread += streams.count - read.count
         let requests = read.flatMap { stream, purchases in
             purchases.flatMap(\.refundsToReport).map { (stream, $0) }
         }
@@ -112,14 +141,18 @@ package final class RefundReports: Sendable {
             for (stream, request) in requests.sorted(by: { $0.1.answerBy < $1.1.answerBy }) {
                 if !isWanted() { break }
                 if !isDue(request, app) { continue }
-                if let outcome = try report(on: request, heldIn: stream, app, lease) {
+                do throws(CommandError) {
+                    guard let outcome = try report(on: request, heldIn: stream, app, lease) else {
+                        continue
+                    }
                     tell(
                         RefundReportNews(
                             project: stream.project, request: request, outcome: outcome))
+                } catch {
+                    try lacks.passOver(error)
                 }
             }
         }
-        return streams.count - read.count
     }
 
     /// Returns the name of the lease for reports on an app's refunds. The name stays short even if
@@ -137,7 +170,9 @@ package final class RefundReports: Sendable {
     /// deadline has passed.
     private func isDue(_ request: RefundFact, _ app: StoreApp) -> Bool {
         let now = intake.now()
-        return waits.withLock { $0[app] }.map { $0.until <= now } ?? true || request.answerBy <= now
+        // If the clock was set back, the pause is over, because it would now last too long.
+        let mayAsk = waits.withLock { $0[app] }.map { $0.until <= now || now < $0.since } ?? true
+        return mayAsk || request.answerBy <= now
     }
 
     /// Takes the next step in reporting on the request. Returns `nil` if there was nothing to do.
@@ -174,8 +209,9 @@ package final class RefundReports: Sendable {
         if case .limited(let until) = trouble {
             pause = max(pause, until.milliseconds - intake.machineClock().milliseconds)
         }
+        let now = intake.now()
         let wait = Wait(
-            until: intake.now().advanced(byMilliseconds: pause), obstacle: trouble.withRemedy)
+            since: now, until: now.advanced(byMilliseconds: pause), obstacle: trouble.withRemedy)
         let former = waits.withLock { $0.updateValue(wait, forKey: app) }
         return former?.obstacle == wait.obstacle ? nil : .waits(trouble)
     }
