@@ -161,7 +161,8 @@ package enum StreamState: Hashable, Sendable {
             self = .customer(state)
         case .project(var state):
             self = .customer(CustomerState())
-            state.apply(recorded.event, recordedAt: recorded.recordedAt)
+            state.apply(
+                recorded.event, recordedAt: recorded.recordedAt, occurredAt: recorded.occurredAt)
             self = .project(state)
         }
     }

@@ -7,18 +7,20 @@ import Threading
 import Wording
 
 extension Job {
+    private static let nightly = "reconciling"
+
     /// Reconciles all projects once a day, one after another. If a run is interrupted or a project
     /// fails, the next run skips the projects that are done.
     package static func reconciling(
         at time: TimeOfDay, _ intake: Intake, log: Log,
         _ port: @escaping @Sendable (ReconcileWish) -> ReconcilePort
     ) -> Job {
-        Job("reconciling", .daily(time), urgency: .patient) { run throws(Fault) in
-            let night = time.last(by: run.startedAt)
+        Job(Job.nightly, .daily(time), urgency: .patient) { run throws(Fault) in
+            let night = time.last(by: run.startedAt)..<time.next(after: run.startedAt)
             var fault: Fault?
             for listed in try intake.directory.projects() where run.goesOn {
                 do throws(Fault) {
-                    if try intake.wasReconciled(listed.project, since: night) { continue }
+                    if try intake.wasReconciled(listed.project, in: night) { continue }
                     let wish = ReconcileWish(project: listed.project)
                     let work = port(wish)
                     // Waits while another run is in progress, such as a requested one.
@@ -79,8 +81,8 @@ extension Job {
             "Projects with a step that found drift or an error when it last ran."
         ) { drifted.value }
         return Job("reconciled", .everywhere(milliseconds: 15_000), urgency: .patient) {
-            _ throws(Fault) in
-            let reconciled = try ledger.reconciled()
+            run throws(Fault) in
+            let reconciled = try ledger.reconciled(at: run.startedAt, nightly: Job.nightly)
             longestAgo.set((reconciled.longestAgo?.milliseconds ?? 0) / 1000)
             drifted.set(reconciled.drifted)
             return .asScheduled
@@ -89,13 +91,13 @@ extension Job {
 }
 
 extension Intake {
-    /// Returns whether a reconciliation with all steps has ended since the given instant.
+    /// Returns whether the last complete reconciliation with all steps began in this night. An earlier one may carry
+    /// the same night's date, because a clock was ahead.
     fileprivate func wasReconciled(
-        _ project: ProjectID, since instant: Instant
+        _ project: ProjectID, in night: Range<Instant>
     ) throws(Fault) -> Bool {
-        try ledger.project(project).reconciliations.contains {
-            $0.started.plan.isWhole && $0.finished != nil && $0.startedAt >= instant
-        }
+        let last = try ledger.project(project).lastWholeReconciliation
+        return last.map { night.contains($0.begunAt) } ?? false
     }
 
     /// Returns `false` if another run holds the right to reconcile.

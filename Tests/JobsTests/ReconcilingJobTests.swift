@@ -96,6 +96,54 @@ struct ReconcilingJobTests {
         #expect(work.projects.count == 8)
     }
 
+    @Test(
+        "After a clock was weeks ahead, each project is reconciled every night, once, and the metric tells when"
+    )
+    func clockSetBack() throws {
+        let job = try nightly()
+        let day: Int64 = 86_400_000
+        let metrics = Metrics()
+        let ledger = service.database.ledger(clock: service.clock.reading)
+        defer { ledger.close() }
+        let reconciled = Job.reconciled(ledger, metrics: metrics)
+        func told() throws -> Int64? {
+            try run(reconciled)
+            let line = metrics.text().firstMatch(
+                of: /\ndeed_reconciled_timestamp_seconds (\d+)\n/)
+            return line.flatMap { Int64($0.1) }
+        }
+        let created = service.clock.now.milliseconds / 1000
+        service.clock.advance(byMilliseconds: 40 * day)
+        try run(job)
+        #expect(work.projects.count == 4)
+        service.clock.advance(byMilliseconds: -40 * day)
+        // No night is known, so the metric must not make the projects seem reconciled.
+        #expect(try told() == created)
+        try run(job)
+        #expect(work.projects.count == 8)
+        // The log's time stays ahead, but the runs of this night are recognized.
+        try run(job)
+        #expect(work.projects.count == 8)
+        for night in 1...2 {
+            service.clock.advance(byMilliseconds: day)
+            try run(job)
+            #expect(work.projects.count == 8 + 4 * night)
+        }
+        let now = service.clock.now
+        let lease = try #require(
+            try ledger.takeLease(
+                of: "reconciling", at: now, until: now.advanced(byMilliseconds: 15_000),
+                lastRun: nil))
+        try ledger.end(lease, ranAt: now)
+        #expect(try told() == now.milliseconds / 1000)
+        let state = try service.ledger.project(ProjectID("a"))
+        #expect(state.unreconciledSince(by: now) == now)
+        // The log's time has caught up, and the night in whose name the wrong clock ran is not skipped.
+        service.clock.advance(byMilliseconds: 38 * day)
+        try run(job)
+        #expect(work.projects.count == 20)
+    }
+
     @Test("A requested run that fails does not delay another")
     func requested() throws {
         let sender = Sender(actor: try Actor("test"), idempotencyKey: nil)

@@ -70,6 +70,37 @@ struct RunnerTests {
     }
 
     @Test(
+        "Once a clock that was ahead is right again, shared jobs run at once, and then at their times"
+    )
+    func setBack() throws {
+        let (daily, hourly) = (Tally(), Tally())
+        let night = Schedule.daily(try #require(TimeOfDay("03:00")))
+        let runner = runner(
+            Job("daily", night) { _ in
+                daily.add()
+                return .asScheduled
+            }, self.hourly(hourly))
+        func expect(_ days: Int, _ hours: Int) {
+            runner.hurry()
+            #expect(daily.reaches(days) && hourly.reaches(hours))
+            runner.hurry()
+            #expect(!daily.reaches(days + 1, within: 200))
+            #expect(!hourly.reaches(hours + 1, within: 200))
+        }
+        runner.start()
+        expect(0, 1)
+        let step = 40 * 24 * RunnerTests.hour
+        clock.advance(byMilliseconds: step)
+        expect(1, 2)
+        clock.advance(byMilliseconds: -step)
+        expect(2, 3)
+        // The clock starts in the evening.
+        clock.advance(byMilliseconds: 12 * RunnerTests.hour)
+        expect(3, 4)
+        stop(runner)
+    }
+
+    @Test(
         "A long shared run is logged, and an instance's own run is not")
     func long() {
         let (alone, everywhere) = (Tally(), Tally())

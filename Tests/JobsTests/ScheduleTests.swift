@@ -38,6 +38,19 @@ struct ScheduleTests {
     }
 
     @Test(
+        "A daily job that ran or became known while the clock was ahead is due at once, also after its time"
+    )
+    func dailySetBack() throws {
+        let daily = Schedule.daily(try #require(TimeOfDay("03:00")))
+        let ahead = try instant("2026-12-30T14:00:00Z")
+        for text in ["2026-11-20T14:00:00Z", "2026-11-21T03:00:01Z"] {
+            let now = try instant(text)
+            #expect(daily.due(after: ahead, known: now, now: now) == now)
+            #expect(daily.due(after: nil, known: ahead, now: now) == now)
+        }
+    }
+
+    @Test(
         "A job with an interval is due at once if it never ran, or if the clock was set back")
     func interval() throws {
         let hourly = Schedule.once(milliseconds: 3_600_000)

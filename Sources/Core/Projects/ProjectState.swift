@@ -36,6 +36,20 @@ package struct ProjectState: Hashable, Sendable {
 
     /// When the newest reconciliation that included all steps ended.
     package var reconciledAt: Instant? { content.value.soundness.reconciledAt }
+    /// The newest reconciliation that included all steps and has ended, unless it was long ago.
+    package var lastWholeReconciliation: Reconciliation? {
+        reconciliations.last { $0.started.plan.isWhole && $0.finished != nil }
+    }
+
+    /// Returns the instant since which the project has not been reconciled. After a clock was ahead, `reconciledAt`
+    /// stays ahead as well, and only the beginning of the last run tells when that was.
+    package func unreconciledSince(by now: Instant) -> Instant {
+        let end = reconciledAt ?? createdAt ?? now
+        if end <= now { return end }
+        let begin = lastWholeReconciliation?.begunAt
+        return [begin, createdAt].compactMap(\.self).first { $0 <= now } ?? now
+    }
+
     /// Whether the last check of each step was sound; `nil` before the first reconciliation.
     package var isSound: Bool? { content.value.soundness.isSound }
 
@@ -49,8 +63,13 @@ package struct ProjectState: Hashable, Sendable {
 
     package var exists: Bool { createdAt != nil }
 
-    package mutating func apply(_ event: Event, recordedAt: Instant) {
-        content.change { $0.apply(event, recordedAt: recordedAt) }
+    /// Without `occurredAt`, the event occurred when it was recorded.
+    package mutating func apply(
+        _ event: Event, recordedAt: Instant, occurredAt: Instant? = nil
+    ) {
+        content.change {
+            $0.apply(event, recordedAt: recordedAt, occurredAt: occurredAt ?? recordedAt)
+        }
     }
 
     /// Gives the state its current catalog.
@@ -93,7 +112,7 @@ private struct ProjectContent: Hashable, Sendable {
     var settings = ProjectSettings()
     var webhooks: [Webhook] = []
 
-    mutating func apply(_ event: Event, recordedAt: Instant) {
+    mutating func apply(_ event: Event, recordedAt: Instant, occurredAt: Instant) {
         version += 1
         if event.type.changesAnswers { rulesVersion = version }
         switch event {
@@ -126,7 +145,8 @@ private struct ProjectContent: Hashable, Sendable {
         case .projectChanged(let changed):
             settings = changed
         case .reconciliationStarted(let started):
-            reconciliations.append(Reconciliation(started: started, startedAt: recordedAt))
+            reconciliations.append(
+                Reconciliation(started: started, startedAt: recordedAt, begunAt: occurredAt))
             reconciliations.removeFirst(max(0, reconciliations.count - Reconciliation.limit))
         case .reconciliationFinished(let finished):
             let index = reconciliations.lastIndex { $0.id == finished.reconciliation }

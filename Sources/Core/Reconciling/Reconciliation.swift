@@ -159,6 +159,9 @@ package struct Reconciliation: Hashable, Sendable {
 
     package let started: ReconciliationStarted
     package let startedAt: Instant
+    /// When the run began, by the clock of its instance. `startedAt` never decreases in a shard, so after a clock was
+    /// ahead, it does not tell when a run began.
+    package let begunAt: Instant
     package internal(set) var finished: ReconciliationFinished?
     package internal(set) var finishedAt: Instant?
 

@@ -23,7 +23,10 @@ package enum Schedule: Sendable {
             // last run again.
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
-        case .daily(let time): return time.next(after: min(lastRun ?? known, now))
+        case .daily(let time):
+            // As above: otherwise, the job would wait for as long as the clock was ahead.
+            let since = lastRun ?? known
+            return since > now ? now : time.next(after: since)
         }
     }
 

@@ -16,6 +16,8 @@ final class Turns: Sendable {
     private struct State {
         /// The instant before which a query to the database is unnecessary.
         var due = Instant.distantPast
+        /// When `due` was determined. It is void once the clock has been set back behind that instant.
+        var determinedAt = Instant.distantPast
         /// The instant for which the last run asked to run again, if that is before the scheduled
         /// time.
         var early = Instant.distantFuture
@@ -42,11 +44,11 @@ final class Turns: Sendable {
     func take() throws(Fault) -> Turn? {
         let now = now()
         if case .everywhere = job.schedule { return Turn(startedAt: now, lease: nil) }
-        let (due, early) = state.change { ($0.due, $0.early) }
-        if due > now { return nil }
+        let (due, determinedAt, early) = state.change { ($0.due, $0.determinedAt, $0.early) }
+        if due > now, determinedAt <= now { return nil }
         let lastRun = try ledger.lastRun(of: job.name)
         let next = min(early, job.schedule.due(after: lastRun, known: known, now: now))
-        state.change { $0.due = next }
+        state.change { ($0.due, $0.determinedAt) = (next, now) }
         if next > now { return nil }
         let lease = try KeptLease(
             job.name, of: ledger, lastRun: lastRun, clock: machineClock)
@@ -61,8 +63,9 @@ final class Turns: Sendable {
         if case .atOnce = next { state.change { $0.early = turn.startedAt } }
         guard let lease = turn.lease else { return }
         try lease.end(ranAt: turn.startedAt)
-        let due = job.schedule.due(after: turn.startedAt, known: known, now: now())
-        state.change { $0.due = min($0.early, due) }
+        let now = now()
+        let due = job.schedule.due(after: turn.startedAt, known: known, now: now)
+        state.change { ($0.due, $0.determinedAt) = (min($0.early, due), now) }
     }
 
     /// A fault that an outage of the database does not explain; `nil` while the database is unavailable.

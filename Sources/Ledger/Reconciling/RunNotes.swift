@@ -47,9 +47,12 @@ extension Ledger {
     }
 
     /// Returns when the project that has waited longest was last reconciled (or created, if it never was), and the
-    /// number of projects with faults in the last run of some step.
-    package func reconciled() throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
-        try list(Statement.countReconciled()) { rows, row in
+    /// number of projects with faults in the last run of some step. Where a clock that was ahead left a time far in
+    /// the future, the last complete run of the nightly job counts instead.
+    package func reconciled(
+        at now: Instant, nightly job: String
+    ) throws(Fault) -> (longestAgo: Instant?, drifted: Int64) {
+        try list(Statement.countReconciled(.int8(now.milliseconds), .text(job))) { rows, row in
             (rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)), rows.int8(row, 1))
         }.first ?? (nil, 0)
     }

@@ -45,7 +45,7 @@ extension ProjectCheck {
     static let night = ProjectCheck(
         "reconciliation_late", "each project's last nightly reconciliation"
     ) { sight in
-        let since = sight.state.reconciledAt ?? sight.state.createdAt ?? sight.now
+        let since = sight.state.unreconciledSince(by: sight.now)
         if sight.isForTests || sight.now.milliseconds - since.milliseconds < longestNight {
             return []
         }

@@ -161,8 +161,14 @@ extension Reconciliations {
     fileprivate func isOld(
         _ id: ReconciliationID, of project: ProjectID
     ) throws(CommandError) -> Bool {
-        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
-        return try one(id, of: project).startedAt <= since
+        try !isRecent(one(id, of: project))
+    }
+
+    /// A beginning far ahead was recorded while a clock was wrong, so it does not tell the run's age.
+    private func isRecent(_ run: Reconciliation) -> Bool {
+        let now = now()
+        return run.begunAt > now.advanced(byMilliseconds: -Reconciliations.longestPause)
+            && run.begunAt < now.advanced(byMilliseconds: Reconciliations.longestPause)
     }
 
     /// Returns the requested run, or else an interrupted run with the same plan, or else a new run.
@@ -176,9 +182,8 @@ extension Reconciliations {
             }
             return requested
         }
-        let since = now().advanced(byMilliseconds: -Reconciliations.longestPause)
         if let last = state.reconciliations.last, last.finished == nil,
-            last.started.plan == wish.plan, last.startedAt > since
+            last.started.plan == wish.plan, isRecent(last)
         {
             return last.id
         }

@@ -94,7 +94,7 @@ extension StatusPart {
         var lines: [StatusLine] = []
         var members: [JSON] = []
         for case (let project, let state?) in states {
-            let since = state.reconciledAt ?? state.createdAt ?? now
+            let since = state.unreconciledSince(by: now)
             let age = now.milliseconds - since.milliseconds
             let command = "deed reconcile --project \(project)"
             let when = state.reconciledAt.map { _ in "\(span(age)) ago" } ?? "never"
