@@ -32,6 +32,8 @@ package final class Deliverer {
     var types: FeedTypes
     var replays: [ReplayID: ReplayRun] = [:]
     var place: WebhookPlace
+    /// When stored pauses were last compared with the machine's clock.
+    var comparedAt = Instant.distantFuture
     /// When to retry replayed messages that have failed.
     var delayed: [Line: Int64] = [:]
     var nextReplays: Int64 = 0
@@ -113,6 +115,7 @@ package final class Deliverer {
         var letters: [Mailbox.Letter] = []
         try heedErasures()
         while goesOn(), !isCut, try refresh() {
+            endVoidPauses()
             for letter in letters { settle(letter) }
             letters = []
             if isStanding {

@@ -61,6 +61,29 @@ extension Deliverer {
         }
     }
 
+    /// Ends pauses that are longer than any that Deed makes, because they began while a clock was ahead. A pause only
+    /// gets shorter, so one look is enough at the start, and another whenever the clock was set back.
+    func endVoidPauses() {
+        let now = ports.machineClock()
+        defer { comparedAt = now }
+        if comparedAt <= now { return }
+        let longestRest = now.advanced(byMilliseconds: AttemptEnd.longestRest)
+        if let rest = place.restsUntil, rest > longestRest {
+            place.restsUntil = nil
+            noteProgress()
+        }
+        if let since = place.failingSince, since > now {
+            place.failingSince = now
+            noteProgress()
+        }
+        let longest = max(longestRest, now.advanced(byMilliseconds: ports.retries.longest))
+        for (customer, known) in outbox.waiting where !known.isLoaded {
+            guard let due = known.row.dueAt, due > longest else { continue }
+            outbox.postpone(customer, attempts: known.row.attempts, until: now)
+            noteProgress()
+        }
+    }
+
     private func note(_ letter: Mailbox.Letter, _ end: AttemptEnd, isStored: Bool) {
         ports.measures.count(end.isDelivered)
         noteProgress()

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import TestSupport
 import Testing
@@ -6,6 +7,33 @@ import Testing
 extension ProgramTests {
     @Suite("Webhooks beside a test clock", .serialized, .timeLimit(.minutes(20)))
     struct WebhookClocks {
+        @Test("Pauses that began while a clock was weeks ahead are over once the clock is right")
+        func ahead() throws {
+            let database = try ScratchDatabase()
+            let installation = try Installation(database)
+            let key = try installation.makeKey()
+            let options = ["--webhook-allow", "127.0.0.1", "--webhook-retries", "3600,3600"]
+            let service = try installation.serve(options)
+            let receivers = try WebhookReceivers([("sick", "always")])
+            let ground = WebhookGround(installation, service, key)
+            let id = try ground.make(receivers, "sick")
+            try ground.give(["u1"])
+            #expect(
+                eventually(within: 60_000) { ground.shown(id)["waiting"]?.integer == 1 })
+            service.process.signal(SIGTERM)
+            #expect(service.process.wait(milliseconds: 60_000) == 0)
+            try database.run(
+                """
+                update deed.webhook_waiting set due_at = due_at + 40 * 86400000::bigint;
+                update deed.webhook_places
+                set rests_until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 40 * 86400000::bigint
+                """)
+            try receivers.heal()
+            let right = WebhookGround(installation, try installation.serve(options), key)
+            right.expect(1, at: "sick", receivers)
+            #expect(eventually(within: 60_000) { right.shown(id)["waiting"]?.integer == 0 })
+        }
+
         @Test("A dead receiver does not hold caught_up back, and attempts are the machine's")
         func dead() throws {
             let installation = try Installation()

@@ -4,6 +4,9 @@ internal import Outbound
 
 /// The outcome of an attempt.
 package struct AttemptEnd: Sendable {
+    /// The longest pause that a receiver can ask for, in milliseconds.
+    static let longestRest: Int64 = 86_400_000
+
     package let status: Int?
     package let error: String?
     package let answer: String
@@ -24,7 +27,7 @@ package struct AttemptEnd: Sendable {
             self.answer = String(decoding: shown, as: UTF8.self).replacing("\0", with: "\u{FFFD}")
             let wants = [429, 503].contains(response.status) ? response.header("Retry-After") : nil
             retryAfter = wants.flatMap { Int64($0) ?? secondsUntil($0, from: now) }
-                .map { min(max($0, 0), 86_400) * 1000 }
+                .map { min(max($0, 0), AttemptEnd.longestRest / 1000) * 1000 }
         }
     }
 

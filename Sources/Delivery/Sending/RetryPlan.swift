@@ -22,6 +22,9 @@ package struct RetryPlan: Sendable {
     /// The sum of all pauses.
     var whole: Int64 { pauses.reduce(0, +) }
 
+    /// The longest pause, with its random variation.
+    var longest: Int64 { (pauses.max() ?? 0) * 11 / 10 }
+
     /// Returns the pause after this many failed attempts, randomly varied by up to a tenth; `nil` after the last
     /// attempt.
     func pause(after attempts: Int64, chance: Double = .random(in: -0.1...0.1)) -> Int64? {
