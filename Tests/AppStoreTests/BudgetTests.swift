@@ -84,4 +84,23 @@ struct BudgetTests {
         let after = hour.advanced(byMilliseconds: 1)
         #expect(try other.takeStoreTurn(histories, now: after) == nil)
     }
+
+    @Test(
+        "Calls and pauses from the time when a clock was weeks ahead delay nothing once it is right"
+    )
+    func clockSetBack() throws {
+        let ledger = database.ledger()
+        defer { ledger.close() }
+        let ahead = start.advanced(byMilliseconds: 40 * 86_400_000)
+        let histories = turn(.history(of: try TransactionID("1")))
+        _ = try left([ledger], .test, at: ahead)
+        try ledger.restStore(histories, until: ahead.advanced(byMilliseconds: 3_600_000))
+        let many = try left([ledger], .test, at: start)
+        #expect((268...273).contains(many), "\(many)")
+        #expect(try ledger.takeStoreTurn(histories, now: start) == nil)
+        // A pause that the store asks for now replaces the one from then.
+        try ledger.restStore(histories, until: start.advanced(byMilliseconds: 60_000))
+        let next = try ledger.takeStoreTurn(histories, now: start)
+        #expect(next.map { $0 <= start.advanced(byMilliseconds: 60_001) } == true)
+    }
 }
