@@ -22,7 +22,10 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
             text[$0..<($0 + sought.count)].elementsEqual(sought)
         }
     }
-    if let scheme = first("://", from: 0), scheme >= 5 {
+    let scheme = first("://", from: 0)
+    let beginning = String(decoding: text[..<(scheme ?? 0)], as: UTF8.self)
+    let isURL = beginning.hasSuffix("postgresql") || beginning.hasSuffix("postgres")
+    if let scheme, scheme >= 5 {
         // A password may contain an `@`, so the last one marks its end.
         let end = text[(scheme + 3)...].firstIndex { $0 == UInt8(ascii: "/") } ?? text.count
         let authority = (scheme + 3)..<end
@@ -36,26 +39,30 @@ func passwordRanges(in text: [UInt8]) -> [Range<Int>] {
     while let name = first("password", from: start) {
         var value = name + "password".utf8.count
         start = value
-        while value < text.count, text[value] == UInt8(ascii: " ") { value += 1 }
+        while value < text.count, isSpace(text[value]) { value += 1 }
         guard value < text.count, text[value] == UInt8(ascii: "=") else { continue }
         value += 1
-        while value < text.count, text[value] == UInt8(ascii: " ") { value += 1 }
-        let end = passwordEnd(in: text, from: value)
+        while value < text.count, isSpace(text[value]) { value += 1 }
+        let end = passwordEnd(in: text, from: value, isURL: isURL)
         ranges.append(value..<end)
         start = end
     }
     return ranges
 }
 
-/// Returns the end of the password: the closing quote or the position before the next separator.
-private func passwordEnd(in text: [UInt8], from start: Int) -> Int {
-    guard start < text.count, text[start] == UInt8(ascii: "'") else {
-        let ends = [UInt8(ascii: " "), UInt8(ascii: "&")]
-        return text[start...].firstIndex { ends.contains($0) } ?? text.count
-    }
-    var place = start + 1
-    while place < text.count, text[place] != UInt8(ascii: "'") {
+/// Returns the end of the password: in a URL the position before the next parameter, otherwise the closing quote or the
+/// position before the next space. A backslash makes the character after it part of the password.
+private func passwordEnd(in text: [UInt8], from start: Int, isURL: Bool) -> Int {
+    if isURL { return text[start...].firstIndex(of: UInt8(ascii: "&")) ?? text.count }
+    let isQuoted = start < text.count && text[start] == UInt8(ascii: "'")
+    var place = isQuoted ? start + 1 : start
+    while place < text.count,
+        isQuoted ? text[place] != UInt8(ascii: "'") : !isSpace(text[place])
+    {
         place += text[place] == UInt8(ascii: "\\") ? 2 : 1
     }
-    return min(place + 1, text.count)
+    return min(isQuoted ? place + 1 : place, text.count)
 }
+
+/// Whether libpq takes the character for a space between parameters.
+private func isSpace(_ letter: UInt8) -> Bool { letter == 32 || (9...13).contains(letter) }

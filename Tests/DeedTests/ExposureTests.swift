@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JSON
+import Postgres
 import TestSupport
 import Testing
 
@@ -35,6 +36,9 @@ extension ProgramTests {
                 ("host=h password=secret user=u", "host=h password=xxxxxx user=u"),
                 ("host=h password = 'se \\' c' user=u", "host=h password = xxxxxxxxx user=u"),
                 ("sslpassword=a password=b", "sslpassword=x password=x"),
+                ("password=a\\ b&c user=u", "password=xxxxxx user=u"),
+                ("password\t=\nsecret\tuser=u", "password\t=\nxxxxxx\tuser=u"),
+                ("postgresql:///d?password=s e&user=u", "postgresql:///d?password=xxx&user=u"),
                 ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
                 ("password", "password"),
             ])
@@ -44,6 +48,69 @@ extension ProgramTests {
                 for place in range { bytes[place] = UInt8(ascii: "x") }
             }
             #expect(String(decoding: bytes, as: UTF8.self) == hidden)
+        }
+
+        @Test(
+            "PostgreSQL's programs get the password apart from their arguments",
+            arguments: [
+                (
+                    "postgresql://o:se%26cret@h:5432/d?sslmode=require",
+                    "dbname='d' host='h' port='5432' sslmode='require' user='o'", "se&cret"
+                ),
+                ("postgresql://h/d?user=o&password=s3", "dbname='d' host='h' user='o'", "s3"),
+                ("host=db user=o password=s3 dbname=d", "dbname='d' host='db' user='o'", "s3"),
+                (
+                    "host=db password = 's \\' 3' dbname='it\\'s'", "dbname='it\\'s' host='db'",
+                    "s ' 3"
+                ),
+                ("postgresql://o@h/d", "postgresql://o@h/d", nil),
+                ("host=db user=o", "host=db user=o", nil),
+            ] as [(String, String, String?)])
+        func programs(_ url: String, _ address: String, _ password: String?) {
+            let source = Source(ConnectionSettings(url: url, role: nil))
+            #expect(source.address == address)
+            #expect(source.password == password)
+        }
+
+        @Test("During a backup and a restore, no process shows the owner's password")
+        func backup() throws {
+            let database = try ScratchDatabase()
+            let target = try ScratchDatabase(migrated: false)
+            let deed = try Installation(url: "\(database.url)&password=hunter2")
+            let folder = try ScratchFolder()
+            let out = folder.file("out")
+            let pairs = try keywords(of: target.url)
+            for (program, words, url) in [
+                ("pg_dump", ["backup", "--out", out], "\(database.url)&password=hunter2"),
+                ("pg_restore", ["restore", out], "\(pairs) password='hunter2'"),
+            ] {
+                let (process, _, errors) = try deed.start(words, ["DEED_DATABASE_URL": url])
+                var seen: Set<String> = []
+                var code: Int32?
+                while code == nil {
+                    seen.formUnion(arguments(of: program, naming: folder.path))
+                    code = process.wait(milliseconds: 1)
+                }
+                let complaint = try String(contentsOfFile: errors, encoding: .utf8)
+                #expect(code == 0, "\(complaint)")
+                #expect(!seen.isEmpty, "\(program) was not seen")
+                #expect(!seen.contains { $0.contains("hunter2") }, "\(seen)")
+            }
+        }
+
+        /// Returns the URL of a test's database in libpq's other format.
+        private func keywords(of url: String) throws -> String {
+            let parts = try #require(URLComponents(string: url))
+            let pairs = (parts.queryItems ?? []).map { "\($0.name)='\($0.value ?? "")'" }
+            return "\(pairs.joined(separator: " ")) dbname=\(parts.path.dropFirst())"
+        }
+
+        /// Returns the arguments of every process that runs the program for files in the folder.
+        private func arguments(of program: String, naming folder: String) -> [String] {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+            return names.filter { pid_t($0) != nil }.compactMap {
+                try? String(contentsOfFile: "/proc/\($0)/cmdline", encoding: .utf8)
+            }.filter { $0.contains("/\(program)\0") && $0.contains(folder) }
         }
 
         @Test(

@@ -56,7 +56,8 @@ struct Addresses {
         return PQconninfo(attempt).map(taken) ?? parameters
     }
 
-    private static func taken(
+    /// Returns the parameters that have a value, and frees the options.
+    static func taken(
         _ options: UnsafeMutablePointer<PQconninfoOption>
     ) -> [String: String] {
         defer { PQconninfoFree(options) }

@@ -1,7 +1,6 @@
 import Assembly
 import Commands
 import Core
-import Foundation
 import Glibc
 import JSON
 import Ledger
@@ -94,7 +93,7 @@ extension Invocation {
         let key = try signingKey()
         let now = systemClock()
         let draft = try place.begin()
-        let source = Source(database.connection(role: nil).url)
+        let source = Source(database.connection(role: nil))
         showProgress("dumping \(bytesText(snapshot.bytes))")
         let dumped = source.run(
             programs, "pg_dump",
@@ -142,27 +141,17 @@ func requireRoom(_ bytes: Int64, in folder: String) throws(CommandEnd) {
 /// A database in the form that PostgreSQL's programs need. The password does not appear in their
 /// arguments.
 struct Source {
-    private let url: String
+    let address: String
+    let password: String?
 
-    init(_ url: String) {
-        let bytes = Array(url.utf8)
-        // Removes a password only if a host follows it. Removing any other password would leave an
-        // empty one in the URL.
-        guard let range = passwordRanges(in: bytes).first, range.upperBound < bytes.count,
-            bytes[range.upperBound] == UInt8(ascii: "@")
-        else {
-            self.url = url
-            return
-        }
-        let password = String(decoding: bytes[range], as: UTF8.self)
-        setenv("PGPASSWORD", password.removingPercentEncoding ?? password, 1)
-        let rest = bytes[..<(range.lowerBound - 1)] + bytes[range.upperBound...]
-        self.url = String(decoding: rest, as: UTF8.self)
+    init(_ settings: ConnectionSettings) {
+        (address, password) = settings.forArgument
     }
 
     func run(
         _ programs: ClientPrograms, _ program: String, _ arguments: [String]
     ) -> (status: Int32, output: String) {
-        programs.run(program, arguments + ["--dbname=\(url)"])
+        if let password { setenv("PGPASSWORD", password, 1) }
+        return programs.run(program, arguments + ["--dbname=\(address)"])
     }
 }

@@ -108,7 +108,7 @@ struct Restoring {
         let target = try requireEmpty(database)
         let programs = try invocation.clientPrograms(
             forServer: max(manifest.postgres, target.version / 10_000))
-        let source = Source(database.connection(role: nil).url)
+        let source = Source(database.connection(role: nil))
         try makeRoles(source, programs, for: target)
         let lists = try Lists(of: folder, programs)
         defer { lists.remove() }
