@@ -110,6 +110,50 @@ extension ProgramTests {
             _ = try installation.serve("--secret-key-file", key)
         }
 
+        @Test("A link in place of the key is named, and root changes nothing through it")
+        func plantedKey() throws {
+            let ward = try Ward()
+            let outside = try ScratchFolder()
+            let target = try outside.write(String(repeating: "ab", count: 32), to: "target")
+            chmod(target, 0o644)
+            unlink(ward.key)
+            symlink(target, ward.key)
+            let found = try ward.deed.run("doctor", "--fix", "--json")
+            #expect(found.code == 1, "\(found.errors)")
+            #expect(mode(of: target) == 0o644 && owner(of: target) == 0)
+            #expect(found.output.contains("it is a symbolic link"), "\(found.output)")
+            // Advice must not lead root there, either.
+            let findings = try found.findings
+            #expect(findings.map(\.code).contains("key_malformed"), "\(found.output)")
+            for command in findings.flatMap(\.commands) {
+                #expect(!command.text.hasPrefix("chown ") && !command.text.hasPrefix("chmod "))
+            }
+            chmod(target, 0o600)
+            let refused = try ward.deed.run("checkpoint")
+            #expect(refused.code == 3, "\(refused.output)")
+            #expect(refused.errors.contains("it is a symbolic link"), "\(refused.errors)")
+        }
+
+        @Test("What root pastes about the key changes no file that a link names")
+        func swappedKey() throws {
+            let ward = try Ward()
+            let outside = try ScratchFolder()
+            let target = try outside.write("root's own", to: "target")
+            chmod(target, 0o644)
+            chmod(ward.key, 0o644)
+            chown(ward.key, 1, 1)
+            let found = try ward.deed.run("doctor", "--json").findings
+            let advice = found.filter { ["key_open", "key_unreadable"].contains($0.code) }
+                .flatMap(\.commands)
+            #expect(advice.count == 2, "\(advice)")
+            unlink(ward.key)
+            symlink(target, ward.key)
+            for command in advice {
+                _ = try Shell(Ward.path + command.text, ["DEED_DATA_DIR": ward.deed.dataFolder])
+            }
+            #expect(mode(of: target) == 0o644 && owner(of: target) == 0)
+        }
+
         @Test("Root's folder becomes its own, and root's commands still work on it")
         func folder() throws {
             let installation = try Installation()

@@ -26,33 +26,40 @@ extension HealthCheck {
     static let keyUnreadable = one(
         "key_unreadable", "who may read the installation's key", .wrong
     ) { patient throws(CommandEnd) in
-        let path = patient.keyFile.path
+        let file = patient.keyFile
         var found = stat()
-        guard let user = patient.user, stat(path, &found) == 0, found.st_uid != user.id else {
+        guard let user = patient.user, stat(file.path, &found) == 0, found.st_uid != user.id else {
             return nil
         }
+        let sentence = "\(file.path) is unreadable by \(user.name), who runs the service."
+        if file.isLink { return Finding(sentence: sentence, remedy: HealthCheck.linkRemedy) }
         return Finding(
-            sentence:
-                "\(path) is unreadable by \(user.name), who runs the service.",
-            remedy: "As root, make that user the owner.",
-            commands: [.shell("chown \(user.name) \(shellWord(path))")])
+            sentence: sentence, remedy: "As root, make that user the owner.",
+            // If the file is replaced by a link before root pastes this, only the link changes.
+            commands: [.shell("chown -h \(user.name) \(shellWord(file.path))")])
     }
 
     static let keyOpen = one(
         "key_open", "who else may read the installation's key", .wrong
     ) { patient throws(CommandEnd) in
-        let path = patient.keyFile.path
+        let file = patient.keyFile
         var found = stat()
-        guard stat(path, &found) == 0, found.st_mode & 0o077 != 0 else { return nil }
+        guard stat(file.path, &found) == 0, found.st_mode & 0o077 != 0 else { return nil }
+        let sentence = "Users other than its owner may use \(file.path)."
+        if file.isLink { return Finding(sentence: sentence, remedy: HealthCheck.linkRemedy) }
+        let flag =
+            patient.invocation.isWritten("secret-key-file")
+            ? " --secret-key-file \(shellWord(file.path))" : ""
         return Finding(
-            sentence: "Users other than its owner may use \(path).",
-            remedy: "Let only the file's owner read it.",
-            commands: [.shell("chmod 600 \(shellWord(path))")],
-            fix: { () throws(CommandEnd) in
-                if chmod(path, 0o600) == 0 { return }
-                throw .fault("\(path) cannot be closed: \(String(cString: strerror(errno)))")
-            })
+            sentence: sentence, remedy: "Let only the file's owner read it.",
+            // A pasted chmod would follow a link that has replaced the file in the meantime.
+            commands: [.shell("deed doctor --only key_open --fix\(flag)")],
+            fix: { () throws(CommandEnd) in try file.closeToOthers() })
     }
+
+    /// Names no command, because the link may be another user's, and lead to a file that is not Deed's.
+    private static let linkRemedy =
+        "It is a symbolic link. Put the file itself in its place, readable only by the user who runs the service."
 
     static let keyMalformed = one(
         "key_malformed", "the content of the installation's key", .wrong
@@ -64,14 +71,14 @@ extension HealthCheck {
             return nil
         } catch {
             // Other checks report other errors.
-            guard error.sentence.contains("hexadecimal") || error.sentence.contains("not a file")
-            else { return nil }
+            let reasons = ["hexadecimal", "not a regular file", "symbolic link"]
+            guard reasons.contains(where: { error.sentence.contains($0) }) else { return nil }
             return Finding(
                 sentence: error.sentence,
                 remedy:
                     "Restore the file. If the key is lost for good, move the file away and create a new key.",
                 commands: [
-                    .shell("mv \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
+                    .shell("mv -T \(shellWord(file.path)) \(shellWord(file.path)).damaged"),
                     .shell("deed secret rotate --lost"),
                 ])
         }

@@ -16,7 +16,12 @@ struct SecretKeyFile: Sendable {
     var owner: ServiceUser?
 
     /// The next key during a rotation.
-    private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next") }
+    private var next: SecretKeyFile { SecretKeyFile(path: "\(path).next", folder: folder) }
+
+    var isLink: Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFLNK
+    }
 
     /// Returns the key, followed by earlier keys that may have sealed or signed stored data.
     func keys(making: Bool) throws(CommandEnd) -> [SecretKey] {
@@ -27,8 +32,8 @@ struct SecretKeyFile: Sendable {
     /// key that made it.
     private func predecessors() throws(CommandEnd) -> [SecretKey] {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
-        guard let listing = opendir(folder) else { return [] }
+        let place = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
+        guard let listing = opendir(place) else { return [] }
         defer { closedir(listing) }
         var names: [String] = []
         while let entry = readdir(listing) {
@@ -41,7 +46,8 @@ struct SecretKeyFile: Sendable {
         }
         var keys: [SecretKey] = []
         for name in names.sorted() {
-            if let key = try SecretKeyFile(path: folder + name).read() { keys.append(key) }
+            let file = SecretKeyFile(path: place + name, folder: folder)
+            if let key = try file.read() { keys.append(key) }
         }
         return keys
     }
@@ -83,8 +89,12 @@ struct SecretKeyFile: Sendable {
 
     /// Returns the key, or `nil` if it was never created.
     private func read() throws(CommandEnd) -> SecretKey? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // The data folder's owner could place links there that lead root elsewhere.
+        let isGuarded = folder != nil && getuid() == 0
+        let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC
+        let descriptor = open(path, isGuarded ? flags | O_NOFOLLOW : flags)
         if descriptor < 0, errno == ENOENT { return nil }
+        if descriptor < 0, isGuarded, errno == ELOOP { throw fault(SecretKeyFile.linkReason) }
         if descriptor < 0, errno == EACCES { throw unreadable(by: ServiceUser(id: geteuid())) }
         if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
         defer { close(descriptor) }
@@ -93,7 +103,9 @@ struct SecretKeyFile: Sendable {
             throw fault("it is not a regular file")
         }
         if status.st_mode & 0o077 != 0 {
-            throw fault("users other than its owner may use it; run: chmod 600 \(path)")
+            // A pasted chmod would follow a link that has replaced the file in the meantime.
+            let command = folder == nil ? "chmod 600 \(path)" : "deed doctor --only key_open --fix"
+            throw fault("users other than its owner may use it; run: \(command)")
         }
         var text = [UInt8](repeating: 0, count: 256)
         let count = Glibc.read(descriptor, &text, text.count)
@@ -116,7 +128,7 @@ struct SecretKeyFile: Sendable {
     private func unreadable(by user: ServiceUser?) -> CommandEnd {
         let name = user?.name ?? "the user \(geteuid())"
         return fault(
-            "it is unreadable by \(name); as root, run: chown \(user?.name ?? String(geteuid())) \(path); "
+            "it is unreadable by \(name); as root, run: chown -h \(user?.name ?? String(geteuid())) \(path); "
                 + "and let that user enter the file's folder")
     }
 
@@ -145,6 +157,23 @@ struct SecretKeyFile: Sendable {
         if link(draft, path) != 0, errno != EEXIST { throw fault(String(cString: strerror(errno))) }
         syncFolder(of: path)
     }
+
+    /// Makes the file unusable by users other than its owner. Follows no link, and changes no file that has another
+    /// name, because root could otherwise be made to change a file elsewhere.
+    func closeToOthers() throws(CommandEnd) {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor < 0, errno == ELOOP { throw fault(SecretKeyFile.linkReason) }
+        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        defer { close(descriptor) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG,
+            found.st_nlink == 1
+        else { throw fault("it is not a regular file with a single name") }
+        if fchmod(descriptor, 0o600) != 0 { throw fault(String(cString: strerror(errno))) }
+    }
+
+    private static let linkReason =
+        "it is a symbolic link, which root does not follow there; put the file itself in its place"
 
     private func fault(_ reason: String) -> CommandEnd {
         .fault("The installation's key in \(path) cannot be used: \(reason).")
