@@ -11,6 +11,13 @@ func readFile(_ path: String, limit: Int = 1 << 20) throws(CommandEnd) -> String
         throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
+    return try readText(of: descriptor, path, limit: limit)
+}
+
+/// Reads an open file to its end.
+func readText(
+    of descriptor: Int32, _ path: String, limit: Int = 1 << 20
+) throws(CommandEnd) -> String {
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while content.count <= limit {

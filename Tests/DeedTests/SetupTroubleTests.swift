@@ -141,6 +141,76 @@ extension ProgramTests {
         }
 
         @Test(
+            "Root reads no settings through a link, and gives no one what the link names",
+            .enabled(if: getuid() == 0, "only root works in the folders of others"))
+        func linkedSettings() throws {
+            let installation = try Installation()
+            let words = ["setup", "--yes", "--listen", "127.0.0.1:\(try freePort())"]
+            #expect(try installation.run(words).code == 0)
+            let outside = try ScratchFolder()
+            let target = try outside.write("root:hidden:1\n", to: "target")
+            chmod(target, 0o600)
+            let file = "\(installation.dataFolder)/environment"
+            unlink(file)
+            symlink(target, file)
+            let refused = try installation.run(words)
+            #expect(refused.code == 3, "\(refused.output)")
+            #expect(
+                refused.errors.contains("\(file) cannot be used: it is a symbolic link"),
+                "\(refused.errors)")
+            #expect(refused.errors.contains("Nothing was changed"), "\(refused.errors)")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file) == target)
+            // The key of a role is read in the same way.
+            unlink(file)
+            let key = "\(installation.dataFolder)/keys/reader"
+            unlink(key)
+            symlink(target, key)
+            let again = try installation.run(words)
+            #expect(again.errors.contains("\(key) cannot be used"), "\(again.errors)")
+            // A pipe must not keep root waiting.
+            mkfifo(file, 0o600)
+            let piped = try installation.run(words)
+            #expect(piped.errors.contains("not a regular file"), "\(piped.errors)")
+        }
+
+        @Test(
+            "What root pastes runs the settings as the user who may change them",
+            .enabled(if: getuid() == 0, "only root works in the folders of others"),
+            arguments: [true, false])
+        func changedSettings(isPrivate: Bool) throws {
+            let installation =
+                try isPrivate ? Installation() : Installation(ScratchDatabase(migrated: false))
+            let address = "127.0.0.1:\(try freePort())"
+            let set = try installation.run("setup", "--yes", "--listen", address)
+            #expect(set.code == 0, "\(set.errors)")
+            let data = installation.dataFolder
+            for path in [data, "\(data)/environment", "\(data)/keys/reader"] {
+                var found = stat()
+                #expect(lstat(path, &found) == 0 && found.st_uid != 0, "\(path)")
+            }
+            let outside = try ScratchFolder()
+            chmod(outside.path, 0o777)
+            let line = "id -u >>\(outside.file("users"))"
+            let changed = try Shell("echo '\(line)' >>'\(data)/environment'", [:])
+            #expect(changed.code == 0, "\(changed.errors)")
+            let commands = set.output.split(separator: "\n").suffix(3).joined(separator: "\n")
+            let shell = try Shell("trap 'kill $!; wait' EXIT\n\(commands)", [:])
+            #expect(shell.code == 0, "\(shell.errors)")
+            #expect(shell.output.contains(#""pro":{"active":true"#), "\(shell.output)")
+            let users = try String(contentsOfFile: outside.file("users"), encoding: .utf8)
+                .split(separator: "\n")
+            #expect(!users.isEmpty && !users.contains("0"), "\(users)")
+            // A link in place of the key leads the pasted command nowhere.
+            let target = try outside.write("hidden", to: "target")
+            chmod(target, 0o600)
+            unlink("\(data)/keys/reader")
+            symlink(target, "\(data)/keys/reader")
+            let reading = commands.components(separatedBy: "$(").last ?? ""
+            let read = try Shell(reading.components(separatedBy: ")")[0], [:])
+            #expect(read.output.isEmpty && read.code != 0, "\(reading): \(read.output)")
+        }
+
+        @Test(
             "It needs no network, not even the machine's own",
             .enabled(if: getuid() == 0, "only root can take the network away"))
         func offline() throws {

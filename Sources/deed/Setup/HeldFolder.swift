@@ -25,11 +25,13 @@ struct HeldFolder: ~Copyable {
     deinit { close(descriptor) }
 
     /// Writes a file completely or not at all. An existing file keeps its owner and mode. A new file gets the folder's
-    /// owner.
+    /// owner, as does a file that replaces a link: the link's owner and mode say nothing.
     borrowing func replace(_ name: String, with text: String) throws(CommandEnd) {
         var (folder, found) = (stat(), stat())
         fstat(descriptor, &folder)
-        let isThere = fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0
+        let isThere =
+            fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0
+            && found.st_mode & S_IFMT == S_IFREG
         let draft = "\(name).new"
         unlinkat(descriptor, draft, 0)
         let file = openat(
@@ -60,11 +62,38 @@ struct HeldFolder: ~Copyable {
         fsync(descriptor)
     }
 
+    /// Returns a file's text, or `nil` if the file does not exist.
+    borrowing func text(of name: String) throws(CommandEnd) -> String? {
+        guard let file = try opened(name) else { return nil }
+        defer { close(file) }
+        return try readText(of: file, "\(path)/\(name)")
+    }
+
+    /// Opens a file for reading; `nil` if it does not exist. Refuses links, because the folder's owner could have made
+    /// them to have root read and copy another file. For the same reason, root's file must not have another name.
+    private borrowing func opened(_ name: String) throws(CommandEnd) -> Int32? {
+        let place = "\(path)/\(name)"
+        // Does not wait for anyone to write if a pipe is in the file's place.
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let file = openat(descriptor, name, flags)
+        if file < 0, errno == ENOENT { return nil }
+        if file < 0, errno == ELOOP {
+            throw .fault(
+                "\(place) cannot be used: it is a symbolic link; put the file itself in its place.")
+        }
+        if file < 0 { throw HeldFolder.fault(place) }
+        var found = stat()
+        let isUsable =
+            fstat(file, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
+            && (found.st_nlink == 1 || getuid() != 0)
+        if isUsable { return file }
+        close(file)
+        throw .fault("\(place) cannot be used: it is not a regular file with a single name.")
+    }
+
     /// Returns the first line of a small file, or `nil` if the file does not exist.
     borrowing func line(of name: String) throws(CommandEnd) -> String? {
-        let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        if file < 0, errno == ENOENT { return nil }
-        if file < 0 { throw HeldFolder.fault("\(path)/\(name)") }
+        guard let file = try opened(name) else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = read(file, &bytes, bytes.count)

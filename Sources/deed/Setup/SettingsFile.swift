@@ -1,5 +1,5 @@
 import Commands
-import Glibc
+import Foundation
 
 /// A settings file that systemd and shells can read, with lines such as `DEED_LISTEN="127.0.0.1:8080"`.
 struct SettingsFile {
@@ -9,10 +9,16 @@ struct SettingsFile {
     private var lines: [String] = []
     private let text: String?
 
+    /// The folder with the file. Its owner can replace the file.
+    var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
     /// Reads the file. A missing file counts as empty.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
-        text = fileExists(path) ? try readFile(path) : nil
+        let place = URL(fileURLWithPath: path)
+        let folder = place.deletingLastPathComponent().path
+        text =
+            fileExists(folder) ? try HeldFolder(folder).text(of: place.lastPathComponent) : nil
         lines = (text ?? "").split(separator: "\n").map(String.init)
     }
 

@@ -105,6 +105,7 @@ extension Setup {
     }
 
     private func settingsStep() -> SetupStep {
+        let place = place
         var file = place.settings
         let usualKeys = answers.keysFolder == place.usualKeys
         let variables: [(name: String, value: String?)] = [
@@ -119,13 +120,15 @@ extension Setup {
             value.map { "\(name)=\($0.withoutPasswords)" } ?? "no \(name)"
         }
         file.set(variables)
-        if file.isUnchanged { return .isThere("settings", "\(file.path), as answered") }
+        if file.isUnchanged, !place.isToBeGiven {
+            return .isThere("settings", "\(file.path), as answered")
+        }
         let said = changes.isEmpty ? "" : ": \(changes.joined(separator: ", "))"
         let (path, text) = (file.path, file.newText)
         return SetupStep(name: "settings", text: "write \(path)\(said)") { () throws(CommandEnd) in
-            let url = URL(fileURLWithPath: path)
-            let folder = try HeldFolder(making: url.deletingLastPathComponent().path)
-            try folder.replace(url.lastPathComponent, with: text)
+            try place.give()
+            let folder = try HeldFolder(making: place.settings.folder)
+            try folder.replace(URL(fileURLWithPath: path).lastPathComponent, with: text)
         }
     }
 

@@ -1,21 +1,32 @@
 import Commands
 import Core
 import Foundation
+import Glibc
 import JSON
+import Machine
 
 extension Setup {
     /// The commands to run next, all in one shell.
     var commands: [String] {
         let program = Setup.program
+        let settings = "set -a; . \(shellWord(place.settings.path))"
+        let other = wordsOfOwner(of: place.settings.folder)
+        func settled(_ command: String) -> String {
+            other.isEmpty
+                ? command : "\(other)sh -c \(shellWord("\(settings); exec \(command)"))"
+        }
         let first =
-            SetupService(place) == nil ? "\(program) serve &" : "\(program) status"
+            SetupService(place) == nil
+            ? settled("\(program) serve") + " &" : settled("\(program) status")
         let key =
-            answers.keysFolder.map { "$(cat \(shellWord("\($0)/reader")))" }
-            ?? "$(\(program) key create --role reader | head -n 1)"
+            answers.keysFolder.map {
+                "$(\(wordsOfOwner(of: $0))cat \(shellWord("\($0)/reader")))"
+            } ?? "$(\(settled("\(program) key create --role reader")) | head -n 1)"
         return [
-            "set -a; . \(shellWord(place.settings.path)); set +a; \(first)",
-            "\(program) grant --customer player-1 --entitlement pro --for P30D"
-                + " --reason 'first steps' --idempotency-key first-steps",
+            other.isEmpty ? "\(settings); set +a; \(first)" : first,
+            settled(
+                "\(program) grant --customer player-1 --entitlement pro --for P30D"
+                    + " --reason 'first steps' --idempotency-key first-steps"),
             "curl -fsS --retry 30 --retry-delay 1 --retry-connrefused -H \"Authorization: Bearer \(key)\""
                 + " \(url)/v1/customers/player-1/entitlements",
         ]
@@ -65,6 +76,15 @@ extension Setup {
         let found = first.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
         return found == own ? "deed" : shellWord(own)
     }
+}
+
+/// Returns the words with which root runs a command as the folder's owner, or none if that is root. The owner can put
+/// commands into a file there, or a link that leads root to another file.
+private func wordsOfOwner(of folder: String) -> String {
+    var found = stat()
+    guard getuid() == 0, lstat(folder, &found) == 0, found.st_uid != 0 else { return "" }
+    let group = ServiceUser(id: found.st_uid)?.group ?? found.st_gid
+    return "setpriv --reuid=\(found.st_uid) --regid=\(group) --init-groups "
 }
 
 /// Returns the text, quoted so that a shell reads it as a single word.
