@@ -134,6 +134,18 @@ extension ProgramTests {
             #expect(refused.errors.contains("it is a symbolic link"), "\(refused.errors)")
         }
 
+        @Test("Root's audit reads no mark through a link")
+        func plantedMark() throws {
+            let installation = try Installation()
+            #expect(try installation.run("migrate").code == 0)
+            let outside = try ScratchFolder()
+            let target = try outside.write("hidden", to: "target")
+            symlink(target, "\(installation.dataFolder)/audit.mark")
+            let refused = try installation.run("audit", "--since-mark")
+            #expect(refused.code == 2, "\(refused.output)")
+            #expect(refused.errors.contains("audit.mark cannot be read"), "\(refused.errors)")
+        }
+
         @Test("What root pastes about the key changes no file that a link names")
         func swappedKey() throws {
             let ward = try Ward()

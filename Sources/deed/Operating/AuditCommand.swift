@@ -317,7 +317,7 @@ extension Invocation {
     fileprivate func lastMark() throws(CommandEnd) -> Checkpoint? {
         guard has("since-mark"), fileExists(markFile) else { return nil }
         do throws(CommandEnd) {
-            return try Checkpoint(readFile(markFile), from: markFile, secretKeys())
+            return try Checkpoint(readOwnFile(markFile), from: markFile, secretKeys())
         } catch {
             guard case .refused(let code, let sentence) = error else { throw error }
             throw .refused(
