@@ -64,6 +64,8 @@ extension SettingsChange {
         for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
             arguments += [currency.text, limit.map { "\($0.perCall)/\($0.perDay)" }]
         }
+        // Added only if present, so that other requests keep the digests that earlier releases stored.
+        if let merge { arguments += ["merge by", merge.rawValue] }
         return arguments
     }
 }

@@ -271,10 +271,13 @@ package struct Webhooks: Sendable {
         let headers = try change.headers.map { headers throws(CommandError) in
             try keeper.digest(of: headers).hexDigits
         }
+        // "none" stands for a removed value. A description with this text gets a line break, which no description
+        // contains.
+        let description = change.description.map { $0 == "none" ? "none\n" : $0 ?? "none" }
         return [
             change.types?.joined(separator: ","), change.format?.rawValue,
             change.concurrency.map { "\($0)" }, change.rate.map { $0.map { "\($0)" } ?? "none" },
-            change.description.map { $0 ?? "none" }, headers,
+            description, headers,
         ]
     }
 }
