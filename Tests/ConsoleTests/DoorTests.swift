@@ -2,6 +2,7 @@ import API
 import Core
 import HTTPServer
 import Service
+import Synchronization
 import TestSupport
 import Testing
 
@@ -256,6 +257,40 @@ struct DoorTests {
         let browser = Browser(desk.service)
         for number in 0..<60 { _ = browser.signIn("p\(number)@example.com", "wrong") }
         #expect(try desk.service.database.number("select count(*) from deed.sign_in_tries") <= 101)
+    }
+
+    @Test("An address beyond its tries keeps no one else out, and its tries are no longer written")
+    func siege() throws {
+        let signIns = desk.service.useCases.signIns
+        let besieger = "198.51.100.1"
+        for number in 0...50 {
+            _ = try signIns.signIn("p\(number)@example.com", "wrong", from: besieger)
+        }
+        let isOver = Mutex(false)
+        let outcomes = Mutex<[SignInOutcome]>([])
+        inParallel(9) { index in
+            if index > 0 {
+                while !isOver.withLock({ $0 }) {
+                    _ = try? signIns.signIn("p@example.com", "wrong", from: besieger)
+                }
+                return
+            }
+            for _ in 0..<10 {
+                let outcome = try? signIns.signIn(
+                    "ann@example.com", Desk.password, from: "203.0.113.1")
+                outcomes.withLock { $0.append(outcome ?? .wrong) }
+            }
+            isOver.withLock { $0 = true }
+        }
+        for outcome in outcomes.withLock({ $0 }) {
+            guard case .signedIn = outcome else {
+                Issue.record("a person with the right password got \(outcome)")
+                continue
+            }
+        }
+        let count = try desk.service.database.number(
+            "select count from deed.sign_in_tries where who = sha256('address \(besieger)'::bytea)")
+        #expect(count == 51)
     }
 
     @Test("A session that was being opened during a reset is none")

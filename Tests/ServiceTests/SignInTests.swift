@@ -28,7 +28,7 @@ struct SignInTests {
         ) throws(Fault) -> Bool { false }
         func countTries(
             of tried: Tried, at now: Instant, since start: Instant
-        ) throws(Fault) -> Int64 { 1 }
+        ) throws(Fault) -> Tries { Tries(count: 1, since: now) }
         func forgetTries(of digest: [UInt8]) throws(Fault) {}
         func begin(
             _ begun: BegunSignIn, at now: Instant, since bound: Instant

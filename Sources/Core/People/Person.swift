@@ -157,3 +157,14 @@ package struct Tried: Hashable, Sendable {
         self.name = name
     }
 }
+
+/// How often something was tried, and since when.
+package struct Tries: Hashable, Sendable {
+    package let count: Int64
+    package let since: Instant
+
+    package init(count: Int64, since: Instant) {
+        self.count = count
+        self.since = since
+    }
+}

@@ -105,12 +105,15 @@ extension Ledger {
 
     package func countTries(
         of tried: Tried, at now: Instant, since start: Instant
-    ) throws(Fault) -> Int64 {
+    ) throws(Fault) -> Tries {
         try requireWritable()
         let call = Statement.countTries(
             .bytea(tried.digest), .int8(now.milliseconds), .int8(start.milliseconds),
             .bytea(tried.name))
-        return try list(call) { rows, row in rows.int8(row, 0) }.first ?? 0
+        let tries = try list(call) { rows, row in
+            Tries(count: rows.int8(row, 0), since: Instant(milliseconds: rows.int8(row, 1)))
+        }
+        return tries.first ?? Tries(count: 0, since: now)
     }
 
     package func forgetTries(of digest: [UInt8]) throws(Fault) {

@@ -1,4 +1,5 @@
 import Core
+import Synchronization
 
 /// Limits how often passwords and codes are tried.
 struct Attempts: Sendable {
@@ -13,20 +14,28 @@ struct Attempts: Sendable {
 
     let passwords: any PasswordKeeping
     let secrets: Secrets
+    private let exceeded = ExceededPlaces()
+
+    /// Whether an address is known to have made too many attempts. Neither counts an attempt nor
+    /// asks the database.
+    func isExceeded(_ address: String, at now: Instant) -> Bool {
+        exceeded.contains(address, at: now)
+    }
 
     /// Counts an attempt to sign in with a name from an address. Returns false if there were too
     /// many.
     func permit(_ name: [UInt8], from address: String, at now: Instant) throws(Fault) -> Bool {
-        let limits = [
-            (Attempts.ofAddress, Tried(digest: digest("address \(address)"))),
-            (Attempts.ofPersonFromAddress, fromHere(name, address)),
-            (Attempts.ofPerson, Tried(digest: name)),
-        ]
         // Stops at the first limit that is exceeded, so that the later counters stay the same.
-        for (limit, tried) in limits {
-            guard try isWithin(limit, tried, now) else { return false }
+        let here = try count(Tried(digest: digest("address \(address)")), now)
+        if here.count > Attempts.ofAddress {
+            let end = here.since.advanced(byMilliseconds: Attempts.life)
+            exceeded.add(address, until: end, at: now)
+            return false
         }
-        return true
+        guard try isWithin(Attempts.ofPersonFromAddress, fromHere(name, address), now) else {
+            return false
+        }
+        return try isWithin(Attempts.ofPerson, Tried(digest: name), now)
     }
 
     /// Counts an attempt to enter a code for the person with this name. Returns false if there were
@@ -52,8 +61,31 @@ struct Attempts: Sendable {
     private func digest(_ text: String) -> [UInt8] { secrets.digest(Array(text.utf8)) }
 
     private func isWithin(_ limit: Int64, _ tried: Tried, _ now: Instant) throws(Fault) -> Bool {
-        let start = now.advanced(byMilliseconds: -Attempts.life)
-        return try passwords.countTries(of: tried, at: now, since: start) <= limit
+        try count(tried, now).count <= limit
+    }
+
+    private func count(_ tried: Tried, _ now: Instant) throws(Fault) -> Tries {
+        try passwords.countTries(
+            of: tried, at: now, since: now.advanced(byMilliseconds: -Attempts.life))
+    }
+}
+
+/// Addresses that have made too many attempts, until their attempts no longer count.
+private final class ExceededPlaces: Sendable {
+    /// The maximum number of addresses. The database refuses any others.
+    private static let limit = 10_000
+
+    private let ends = Mutex<[String: Instant]>([:])
+
+    func contains(_ address: String, at now: Instant) -> Bool {
+        ends.withLock { ends in ends[address].map { now <= $0 } ?? false }
+    }
+
+    func add(_ address: String, until end: Instant, at now: Instant) {
+        ends.withLock { ends in
+            if ends.count >= ExceededPlaces.limit { ends = ends.filter { now <= $0.value } }
+            if ends.count < ExceededPlaces.limit { ends[address] = end }
+        }
     }
 }
 

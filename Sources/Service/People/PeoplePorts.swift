@@ -22,8 +22,8 @@ package protocol PasswordKeeping: Sendable {
     func keep(
         _ password: KeptPassword, byLink digest: [UInt8], at now: Instant
     ) throws(Fault) -> Bool
-    /// Counts another attempt, and returns the number of attempts since `start`.
-    func countTries(of tried: Tried, at now: Instant, since start: Instant) throws(Fault) -> Int64
+    /// Counts another attempt, and returns the attempts since `start`.
+    func countTries(of tried: Tried, at now: Instant, since start: Instant) throws(Fault) -> Tries
     /// Deletes the attempts counted under this digest. If the digest stands for a name, also
     /// deletes the attempts counted for that name from each address.
     func forgetTries(of digest: [UInt8]) throws(Fault)

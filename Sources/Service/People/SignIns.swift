@@ -153,6 +153,8 @@ package final class SignIns: Sendable {
     private func check(
         _ email: String, _ password: String, from address: String
     ) throws(Fault) -> Checked {
+        // Refused before it takes the only seat, which one address could otherwise keep from everyone else.
+        if attempts.isExceeded(address, at: machineClock()) { return .refused(.tooManyTries) }
         // If another person is signing in right now, this attempt is not counted.
         guard begin() else { return .refused(.busy) }
         defer { end() }
