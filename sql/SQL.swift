@@ -290,6 +290,10 @@ extension Statement {
     package static let forgetHistories = Statement(embedded: File.forget_histories_sql)
     package static let forgetBudgets = Statement(embedded: File.forget_budgets_sql)
     package static let forgetLeases = Statement(embedded: File.forget_leases_sql)
+    package static let forgetOldRefusedCalls = Statement(
+        embedded: File.forget_old_refused_calls_sql)
+    package static let forgetWebhookAttempts = Statement(embedded: File.forget_webhook_attempts_sql)
+    package static let forgetWebhookReplays = Statement(embedded: File.forget_webhook_replays_sql)
 
     // Servers, instances and clocks.
     package static let lookAtServer = Statement(embedded: File.look_at_server_sql)

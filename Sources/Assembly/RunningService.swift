@@ -210,12 +210,10 @@ extension ServiceSettings {
 extension ServiceSettings {
     /// Returns the jobs that delete old data.
     fileprivate func forgetting(_ parts: Parts, _ outside: Outside) -> [Job] {
-        forgetAfter.map { age in
-            Forgetting(
-                parts.live.ledger, after: age, machineClock: outside.machineClock,
-                log: outside.log, metrics: outside.metrics
-            ).all
-        } ?? []
+        Forgetting(
+            parts.live.ledger, after: forgetAfter, machineClock: outside.machineClock,
+            log: outside.log, metrics: outside.metrics
+        ).all
     }
 }
 

@@ -29,7 +29,7 @@ struct ForgettingJobTests {
             """)
     }
 
-    private func job(_ ledger: Ledger, after age: CalendarDuration = .days(400)) throws -> Job {
+    private func job(_ ledger: Ledger, after age: CalendarDuration? = .days(400)) throws -> Job {
         let forgetting = Forgetting(
             ledger, after: age, machineClock: clock.reading, log: logged.log, metrics: metrics)
         return try #require(forgetting.all.first { $0.name == "forgetting" })
@@ -84,6 +84,50 @@ struct ForgettingJobTests {
         try run(try job(ledger, after: try #require(CalendarDuration("P9999999Y"))))
         #expect(try left == Self.count)
         #expect(try database.number("select count(*) from deed.store_budgets") == 0)
+    }
+
+    @Test("Refused calls, attempts and replays go at their own ages, even if no others follow")
+    func ownAges() throws {
+        let ledger = database.ledger(clock: clock.reading)
+        defer { ledger.close() }
+        let tables = ["refused_calls", "webhook_attempts", "webhook_replays"]
+        func rows() throws -> [Int64] {
+            try tables.map { try database.number("select count(*) from deed.\($0)") }
+        }
+        let now = clock.now.milliseconds
+        try database.run(
+            """
+            insert into deed.projects (project, created_at) values ('p', 0), ('q', 0);
+            insert into deed.webhook_places (project, webhook, cursor) values ('p', 'wh_1', 'x');
+            insert into deed.webhook_attempts
+                (project, webhook, number, message, type, customer, attempt, at, milliseconds, answer)
+                select 'p', 'wh_1', n, 'm', 'grant.given', 'u1', 1, \(now), 1, '' from generate_series(1, 700) as n;
+            insert into deed.webhook_replays (project, webhook, replay, digest, asked_at, is_over)
+                values ('p', 'wh_1', 'rp_1', '', \(now), true), ('p', 'wh_1', 'rp_2', '', \(now), false)
+            """)
+        for project in ["p", "q"] {
+            let calls = try (1...600).map { number in
+                var call = RefusedCall(
+                    project: try ProjectID(project), at: clock.now, id: "r\(number)",
+                    key: try KeyID("k_1"), call: "GET /v1/settings", status: 403,
+                    code: "role_insufficient")
+                call.customer = try CustomerID("u1")
+                return call
+            }
+            try ledger.note(calls)
+        }
+        // This age concerns other data.
+        let forgetting = try job(ledger, after: nil)
+        try run(forgetting)
+        #expect(try rows() == [1200, 700, 2])
+        clock.advance(byMilliseconds: 8 * 86_400_000)
+        try run(forgetting)
+        #expect(try rows() == [1200, 0, 1])
+        clock.advance(byMilliseconds: 83 * 86_400_000)
+        try run(forgetting)
+        #expect(try rows() == [0, 0, 1])
+        #expect(counted("refused_calls") == 1200 && counted("webhook_attempts") == 700)
+        #expect(try left == Self.count)
     }
 
     @Test("Two instances may do it at once: neither fails, and all of it goes")

@@ -292,7 +292,11 @@ struct ForgettingTests {
                 if page.isLast { break }
             }
         }
-        #expect(gone == [.budgets: 1200, .histories: 1200, .quarantined: 3, .leases: 0])
+        #expect(
+            gone == [
+                .budgets: 1200, .histories: 1200, .quarantined: 3, .leases: 0, .refusedCalls: 0,
+                .webhookAttempts: 0, .webhookReplays: 0,
+            ])
         #expect(try count("store_budgets", "app in ('used', 'rests')") == 2)
         #expect(try count("store_budgets") == 2)
         #expect(try count("histories", "original = 'young'") == 1)

@@ -8,14 +8,15 @@ import Threading
 package struct Forgetting: Sendable {
     private static let hour: Int64 = 3_600_000
     private let ledger: Ledger
-    private let age: CalendarDuration
+    /// The age at which data without its own lifetime is deleted; `nil` to keep such data.
+    private let age: CalendarDuration?
     private let machineClock: @Sendable () -> Instant
     private let log: Log
     private let rows: [OldRows: Counter]
     private let evidence, seen: Counter
 
     package init(
-        _ ledger: Ledger, after age: CalendarDuration,
+        _ ledger: Ledger, after age: CalendarDuration?,
         machineClock: @escaping @Sendable () -> Instant, log: Log, metrics: Metrics
     ) {
         func counter(_ what: String) -> Counter {
@@ -30,25 +31,28 @@ package struct Forgetting: Sendable {
     }
 
     package var all: [Job] {
-        [
-            Job("forgetting", .once(milliseconds: Forgetting.hour), urgency: .patient) {
-                run throws(Fault) in try forget(run)
-            },
+        let forgetting = Job(
+            "forgetting", .once(milliseconds: Forgetting.hour), urgency: .patient
+        ) { run throws(Fault) in try forget(run) }
+        guard let age else { return [forgetting] }
+        return [
+            forgetting,
             Job("seen", .everywhere(milliseconds: Forgetting.hour), urgency: .patient) { _ in
-                tell("seen", ledger.forgetSeenLogs(before: end(of: machineClock())), seen)
+                tell("seen", ledger.forgetSeenLogs(before: age.start(before: machineClock())), seen)
                 return .asScheduled
             },
         ]
     }
 
-    private func end(of now: Instant) -> Instant { age.start(before: now) }
-
     /// Deletes old data, starting where the previous run was stopped. If two instances delete the
     /// same page at once, it is deleted only once.
     private func forget(_ run: Run) throws(Fault) -> Job.Next {
         // Some of the instants are from Deed's clock, and others from a machine's clock.
-        let end = end(of: min(run.startedAt, machineClock()))
+        let now = min(run.startedAt, machineClock())
+        let end = age?.start(before: now)
         for what in OldRows.allCases {
+            let ownEnd = what.lifetime.map { now.advanced(byMilliseconds: -$0) }
+            guard let end = ownEnd ?? end else { continue }
             var count: Int64 = 0
             defer { tell(what.rawValue, Int(count), rows[what]) }
             try run.forEachPage { () throws(Fault) in
@@ -57,7 +61,7 @@ package struct Forgetting: Sendable {
                 return !page.isLast
             }
         }
-        try forgetEvidence(before: end, run)
+        if let end { try forgetEvidence(before: end, run) }
         return .asScheduled
     }
 

@@ -12,6 +12,24 @@ package enum OldRows: String, CaseIterable, Sendable {
     /// Budgets for store calls.
     case budgets
     case leases
+    /// Refused calls that were made with people's keys.
+    case refusedCalls = "refused_calls"
+    /// Attempts to send messages to webhooks.
+    case webhookAttempts = "webhook_attempts"
+    /// Finished replays.
+    case webhookReplays = "webhook_replays"
+
+    /// How long the rows are kept, in milliseconds; `nil` if the operator chooses.
+    ///
+    /// A write to one of these tables also deletes old rows of its project or webhook, but there may never be another.
+    package var lifetime: Int64? {
+        switch self {
+        case .quarantined, .histories, .budgets, .leases: nil
+        case .refusedCalls: RefusedCall.keptFor
+        case .webhookAttempts: WebhookAttempt.lifetime
+        case .webhookReplays: WebhookReplay.lifetime
+        }
+    }
 
     /// Deletes a page of the rows that have not been used since an instant, and returns the number deleted.
     fileprivate func call(_ instant: Instant, limit: Int64) -> Call {
@@ -21,6 +39,9 @@ package enum OldRows: String, CaseIterable, Sendable {
         case .histories: Statement.forgetHistories(.int8(time), .int8(limit))
         case .budgets: Statement.forgetBudgets(.int8(instant.microseconds), .int8(limit))
         case .leases: Statement.forgetLeases(.int8(time), .int8(limit))
+        case .refusedCalls: Statement.forgetOldRefusedCalls(.int8(time), .int8(limit))
+        case .webhookAttempts: Statement.forgetWebhookAttempts(.int8(time), .int8(limit))
+        case .webhookReplays: Statement.forgetWebhookReplays(.int8(time), .int8(limit))
         }
     }
 }
