@@ -2,6 +2,8 @@
 #include "receive.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -64,4 +66,13 @@ ssize_t receive_raw(const struct receive_source *source, void *buffer, size_t ro
 bool receive_is_interposed(void) {
   return dlsym(RTLD_DEFAULT, "recv") == (void *)recv &&
          dlsym(RTLD_DEFAULT, "gnutls_record_recv") == (void *)gnutls_record_recv;
+}
+
+int64_t receive_acknowledged(int socket) {
+  struct tcp_info info;
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return -1;
+  /* An older kernel knows less. */
+  if (size < offsetof(struct tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return -1;
+  return (int64_t)info.tcpi_bytes_acked;
 }

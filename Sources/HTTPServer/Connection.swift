@@ -23,6 +23,7 @@ final class Connection: @unchecked Sendable {
     private let isInFlight = Atomic(false)
     /// Whether the last request came with a known key.
     private let isKnown = Atomic(false)
+    private let outflow = Outflow()
     private let memo: Memo
     private var isFirst = true
     @exclusivity(unchecked) private var inlet = Inlet()
@@ -255,6 +256,7 @@ final class Connection: @unchecked Sendable {
     /// Closes a request whose answer was sent, or whose connection ended without one.
     func close() {
         isInFlight.store(false, ordering: .sequentiallyConsistent)
+        outflow.end()
         noteKey()
         release()
         current = Exchange()
@@ -318,6 +320,7 @@ final class Connection: @unchecked Sendable {
         for place in headers.indices { add(headers[place], to: built) }
         if let stamp = reception.stamp { add(stamp(), to: built) }
         if closing || reception.isDraining { add(Header("Connection", "close"), to: built) }
+        outflow.begin(response.body.count, over: reception.timeouts.body, on: socket)
         expire(after: reception.timeouts.body)
         return MHD_queue_response(handle, UInt32(clamping: response.status), built)
     }
@@ -340,11 +343,17 @@ final class Connection: @unchecked Sendable {
             reception.connections.deadline(after: milliseconds), ordering: .relaxed)
     }
 
-    /// Ends an overdue connection. Its request is not handled, even if the rest of it has since arrived.
+    /// Ends an overdue connection, even if the rest of its request has arrived. An answer that keeps pace goes on.
     func sweep(at time: Int64) {
         let limit = deadline.load(ordering: .relaxed)
         guard limit < time, limit != Self.swept else { return }
-        end(at: limit)
+        let more = reception.timeouts.body
+        if outflow.keepsPace(over: more, on: socket) {
+            let later = reception.connections.deadline(after: more)
+            _ = deadline.compareExchange(expected: limit, desired: later, ordering: .relaxed)
+        } else {
+            end(at: limit)
+        }
     }
 
     private func noteKey() { isKnown.store(memo.content != nil, ordering: .relaxed) }

@@ -81,12 +81,14 @@ package struct TLSFiles: Sendable {
     package func certificateEnds() throws(ServerError) -> Int64 { try TLSIdentity(self).ends }
 }
 
-/// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times.
+/// How long a client may take, in milliseconds. Sending bytes slowly does not extend these times, and neither does
+/// receiving them slowly.
 package struct ServerTimeouts: Sendable {
     /// The time allowed for a request's head. For the first request, it starts with the connection; for later requests,
     /// after the first line.
     package var head: Int64 = 10_000
-    /// The time allowed for a request's body, and for receiving the answer.
+    /// The time allowed for a request's body, and for receiving the answer. A client that receives a large answer at
+    /// the minimum rate gets as much time again.
     package var body: Int64 = 30_000
     /// The time allowed from an answer to the first line of the next request.
     package var idle: Int64 = 60_000

@@ -185,6 +185,47 @@ struct LimitTests {
         client.finishSending()
     }
 
+    @Test func `A client that takes a large answer at a steady rate gets all of it`() throws {
+        let size = 64 << 20
+        let server = try makeServer {
+            $0.timeouts.body = 1500
+        } handler: { _ in
+            .now(Response(status: 200, body: [UInt8](repeating: 0x78, count: size)))
+        }
+        let client = try RawClient(undocumented: server.port)
+        let start = monotonicMilliseconds()
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(client.reply(withBody: false)?.status == 200)
+        var (count, isMore) = (0, true)
+        while isMore, count < size {
+            let some = client.drop(min(400 << 10, size - count))
+            count += some
+            isMore = some > 0
+            usleep(50_000)
+        }
+        #expect(count == size)
+        #expect(monotonicMilliseconds() - start > 3 * 1500)
+    }
+
+    @Test func `A client that takes almost nothing of a large answer is cut off`() throws {
+        let metrics = Metrics()
+        let server = try makeServer(metrics: metrics) {
+            $0.timeouts.body = 500
+        } handler: { _ in
+            .now(Response(status: 200, body: [UInt8](repeating: 0x78, count: 32 << 20)))
+        }
+        let client = try RawClient(undocumented: server.port, isNarrow: true)
+        client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(client.reply(withBody: false)?.status == 200)
+        let isCutOff = eventually(within: 10_000) {
+            // About 10 kB/s.
+            _ = client.drop(500)
+            usleep(50_000)
+            return metrics.text().contains("deed_http_connections 0\n")
+        }
+        #expect(isCutOff)
+    }
+
     @Test func `One connection too many is told so and closed`() throws {
         let metrics = Metrics()
         let server = try makeServer(metrics: metrics) {

@@ -161,6 +161,21 @@ package final class RawClient {
         ).expectAsDocumented()
     }
 
+    /// Receives `count` bytes and drops them. Returns how many came before the connection or the
+    /// time ended.
+    package func drop(_ count: Int) -> Int {
+        let known = min(count, unread.count)
+        unread.removeFirst(known)
+        var rest = count - known
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while rest > 0 {
+            let received = recv(socket, &chunk, min(rest, 64 << 10), 0)
+            guard received > 0 else { break }
+            rest -= received
+        }
+        return count - rest
+    }
+
     /// Returns whether the other side closes in time without sending more.
     package func isClosed() -> Bool {
         var byte: UInt8 = 0

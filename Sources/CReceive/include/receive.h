@@ -1,6 +1,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Whose bytes go through a filter before the HTTP library sees them, and how.
@@ -33,3 +34,7 @@ ssize_t receive_raw(const struct receive_source *source, void *buffer, size_t ro
 
 /* Whether the dynamic linker took the functions of this file. */
 bool receive_is_interposed(void);
+
+/* How many bytes the other end of a TCP connection has acknowledged since its beginning; -1 if the system
+   does not say. */
+int64_t receive_acknowledged(int socket);
