@@ -118,6 +118,19 @@ struct SandboxTests {
         #expect(try read("/balances")["sandbox_balances"] == nil)
     }
 
+    @Test(
+        "The settings of two apps with one name in two stores count separately",
+        arguments: [("", "?store=google"), ("?store=google", "")])
+    func sameName(_ counting: String, _ other: String) throws {
+        try setAccess(#""sandbox_access":"all""#, of: "com.example.game\(counting)")
+        try setAccess(#""sandbox_access":"none""#, of: "com.example.game\(other)")
+        try buy("pro", transaction: "1", for: "u1")
+        try buy("pro", transaction: "1", for: "u1", in: .google)
+        let view = try service.send("GET", "/v1/customers/u1", key: admin).json
+        let expected = counting.isEmpty ? "apple:1" : "google:1"
+        #expect(view["purchases"]?.array?.map { $0["purchase"]?.string } == [expected])
+    }
+
     @Test("Explanations and queries agree with the answer")
     func everywhere() throws {
         try setAccess(#""sandbox_access":"all""#)
@@ -138,24 +151,25 @@ struct SandboxTests {
             ).json["entitlements"] == [:])
     }
 
-    private func setAccess(_ members: String) throws {
-        let reply = service.send(
-            "PUT", "/v1/apps/com.example.game", key: admin, body: "{\(members)}")
+    private func setAccess(_ members: String, of app: String = "com.example.game") throws {
+        let reply = service.send("PUT", "/v1/apps/\(app)", key: admin, body: "{\(members)}")
         #expect(reply.status == 200, "\(reply.text)")
     }
 
     @discardableResult
     private func buy(
         _ product: String, transaction: String, for customer: String,
-        _ kind: ProductKind = .autoRenewable
+        _ kind: ProductKind = .autoRenewable, in store: Store = .apple
     ) throws -> Position {
         let start = service.clock.now
         var fact = try TransactionFact.bought(
             product, kind, transaction: transaction, at: start,
             until: kind == .consumable ? nil : start.advanced(byMilliseconds: 86_400_000))
-        fact.environment = .sandbox
+        (fact.store, fact.environment) = (store, .sandbox)
         return try service.ledger.append(
-            .record([fact], for: .test(customer, environment: .sandbox), key: transaction)
+            .record(
+                [fact], for: .test(customer, environment: .sandbox),
+                key: "\(store.rawValue):\(transaction)")
         ).position
     }
 

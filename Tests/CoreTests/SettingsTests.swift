@@ -28,9 +28,32 @@ struct SettingsTests {
         let state = try project(
             set(game, .none), set(puzzle, .listed([id("tester")])), set(chess, .all))
         #expect(state.apps.map(\.key) == [chess, game, puzzle])
-        #expect(state.sandboxApps(for: id("tester")) == [puzzle.id, chess.id])
-        #expect(state.sandboxApps(for: id("u1")) == [chess.id])
+        #expect(state.sandboxApps(for: id("tester")) == [puzzle, chess])
+        #expect(state.sandboxApps(for: id("u1")) == [chess])
         #expect(try project(set(game, .none)).sandboxApps(for: id("tester")).isEmpty)
+    }
+
+    @Test(
+        "If apps in two stores have the same name, each one's setting decides about its own purchases"
+    )
+    func sameName() throws {
+        let play = AppKey(store: .google, id: game.id)
+        let ofApple = transaction("1", "pro", .autoRenewable, at(0), to: at(30)) {
+            $0.environment = .sandbox
+        }
+        var ofGoogle = transaction("2", "pro", .autoRenewable, at(0), to: at(30)) {
+            $0.environment = .sandbox
+        }
+        ofGoogle.store = .google
+        let sandbox = CustomerState(
+            recording: [facts([ofApple]), facts([ofGoogle])], catalog: Catalog())
+        for (counting, other) in [(game, play), (play, game)] {
+            let state = try project(set(counting, .all), set(other, .none))
+            #expect(state.sandboxApps(for: id("u1")) == [counting])
+            let whole = CustomerState().including(
+                sandbox, of: state.sandboxApps(for: id("u1")))
+            #expect(whole.purchases.map(\.id.store) == [counting.store])
+        }
     }
 
     @Test("A change of an app keeps what it does not name, and can remove its number")

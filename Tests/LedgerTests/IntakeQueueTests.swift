@@ -57,6 +57,36 @@ struct IntakeQueueTests {
         #expect(try tryNext(at: 60) == "i_1")
     }
 
+    @Test(
+        "If a store is busy, the queue still gives out evidence for the other store's app of the same name"
+    )
+    func sameName() throws {
+        func add(_ number: Int, _ kind: String) throws {
+            _ = try ledger.addIntake(
+                .test(number, kind: kind, at: time(Int64(number))), [UInt8(number)])
+        }
+        try add(1, "token")
+        try add(2, "app_receipt")
+        let kinds = [
+            EvidenceKind(.google, "token", by: .word),
+            EvidenceKind(.apple, "app_receipt", by: .signatureOrWord),
+        ]
+        let app = AppKey(store: .google, id: try AppID("com.example.app"))
+        let busy = BusyStores(kinds: kinds, apps: [app])
+        #expect(try ledger.takeIntake(now: time(9), without: busy)?.item.id.text == "i_2")
+        #expect(try ledger.takeIntake(now: time(9), without: busy) == nil)
+        // Google's app of this name has its receipts judged by the store, which says nothing about Apple's.
+        try database.run(
+            """
+            insert into deed.apps (store, app, project, receipts, counts_sandbox)
+            values ('google', 'com.example.app', 'default', 'store', false)
+            """)
+        try add(3, "app_receipt")
+        let full = BusyStores(kinds: kinds, isFull: true)
+        #expect(try ledger.takeIntake(now: time(9), without: full)?.item.id.text == "i_3")
+        #expect(try ledger.takeIntake(now: time(9))?.item.id.text == "i_1")
+    }
+
     @Test("An item is taken once, comes with its evidence, and returns when its lease ends")
     func lease() throws {
         let added = try add(1)

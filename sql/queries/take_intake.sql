@@ -1,6 +1,6 @@
 -- $1 now, $2 instants at which the item is released, by the number of tries so far (the last instant for all further
--- tries), $3 apps whose receipts are left out, $4 whether to leave out everything that a store judges, $5 kinds that a
--- store may have to judge, $6 kinds that a store judges for every app
+-- tries), $3 kinds and $4 apps that are left out together, $5 whether to leave out everything that a store judges,
+-- $6 kinds that a store judges for every app, $7 kinds that a store judges for some apps, $8 the store of each of these
 update {schema}.intake as i set
     tries = i.tries + 1,
     next_try_at = ($2::bigint[])[least(i.tries + 1, cardinality($2::bigint[]))],
@@ -9,12 +9,14 @@ update {schema}.intake as i set
 where i.id = (
     select id from {schema}.intake
     where state = 'waiting' and next_try_at <= $1
+        -- Apps in two stores may have the same name.
         and not (
-            kind = any ($5::text[]) and (
-                app = any ($3::text[])
-                or $4::boolean and (
-                    kind = any ($6::text[])
-                    or app in (select app from {schema}.apps where receipts = 'store')
+            (kind, app) in (select * from unnest($3::text[], $4::text[]))
+            or $5::boolean and (
+                kind = any ($6::text[])
+                or (kind, app) in (
+                    select k.kind, a.app from unnest($7::text[], $8::text[]) as k (kind, store)
+                    join {schema}.apps as a on a.store = k.store and a.receipts = 'store'
                 )
             )
         )

@@ -96,9 +96,10 @@ package struct CustomerState: Hashable, Sendable {
 
     /// Returns the customer with the purchases that another state has for the given apps. Used for sandbox purchases
     /// that count in production. No other data is added.
-    package func including(_ sandbox: CustomerState, of apps: Set<AppID>) -> CustomerState {
+    package func including(_ sandbox: CustomerState, of apps: Set<AppKey>) -> CustomerState {
         let guests = sandbox.purchases.filter { purchase in
-            purchase.evidence.last.map { apps.contains($0.effective.app) } ?? false
+            guard let app = purchase.evidence.last?.effective.app else { return false }
+            return apps.contains(AppKey(store: purchase.id.store, id: app))
         }
         var both = self
         both.content.change { content in

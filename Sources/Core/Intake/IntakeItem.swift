@@ -111,11 +111,11 @@ package struct BusyStores: Sendable {
     /// The kinds of evidence that a store may have to judge.
     package let kinds: [EvidenceKind]
     /// The apps for which stores are already judging the maximum number of items.
-    package let apps: [AppID]
+    package let apps: [AppKey]
     /// Whether the limit across all apps has been reached.
     package let isFull: Bool
 
-    package init(kinds: [EvidenceKind] = [], apps: [AppID] = [], isFull: Bool = false) {
+    package init(kinds: [EvidenceKind] = [], apps: [AppKey] = [], isFull: Bool = false) {
         self.kinds = kinds
         self.apps = apps
         self.isFull = isFull

@@ -89,8 +89,8 @@ package struct ProjectState: Hashable, Sendable {
     package func versionOfArrival(of key: AppKey) -> Int64? { content.value.arrivals[key] }
 
     /// Returns the apps whose sandbox purchases count in the customer's production answers.
-    package func sandboxApps(for customer: CustomerID) -> Set<AppID> {
-        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key.id))
+    package func sandboxApps(for customer: CustomerID) -> Set<AppKey> {
+        Set(apps.filter { $0.sandboxAccess.includes(customer) }.map(\.key))
     }
 }
 

@@ -70,10 +70,16 @@ extension Ledger {
         let leases = (1...IntakeItem.pauses.count).map { tries in
             IntakeItem.leaseEnd(takenAt: now, tries: Int64(tries)).milliseconds
         }
+        let leftOut = busy.apps.flatMap { app in
+            busy.kinds.filter { $0.store == app.store }.map { (kind: $0.word, app: app.id.text) }
+        }
+        let (always, sometimes) = (
+            busy.kinds.filter { $0.proof == .word }, busy.kinds.filter { $0.proof != .word }
+        )
         let call = Statement.takeIntake(
-            .int8(now.milliseconds), .int8s(leases), .texts(busy.apps.map(\.text)),
-            .bool(busy.isFull), .texts(busy.kinds.map(\.word)),
-            .texts(busy.kinds.filter { $0.proof == .word }.map(\.word)))
+            .int8(now.milliseconds), .int8s(leases), .texts(leftOut.map { $0.kind }),
+            .texts(leftOut.map { $0.app }), .bool(busy.isFull), .texts(always.map(\.word)),
+            .texts(sometimes.map(\.word)), .texts(sometimes.map(\.store.rawValue)))
         // An unreadable item is leased like any other, so that the next one can be found.
         for _ in 0..<Ledger.passedItems {
             let found = try list(call) { rows, row throws(LedgerError) in

@@ -138,7 +138,7 @@ private final class StoreVisits: Sendable {
     private static let limit = IntakeWorker.count - 1
 
     private struct State {
-        var counts: [AppID: Int] = [:]
+        var counts: [AppKey: Int] = [:]
         /// The number of workers that are querying the queue. Each of them may come back with a
         /// receipt for any app.
         var asking = 0
@@ -178,22 +178,25 @@ private final class StoreVisits: Sendable {
     private func end(asking taken: TakenIntake?) {
         state.withLock { state in
             state.asking -= 1
-            guard let taken, isForStore(taken) else { return }
-            state.counts[taken.item.wish.heading.app, default: 0] += 1
+            guard let taken, let app = appAtStore(taken) else { return }
+            state.counts[app, default: 0] += 1
         }
     }
 
     func end(_ taken: TakenIntake) {
-        if !isForStore(taken) { return }
+        guard let app = appAtStore(taken) else { return }
         state.withLock { state in
-            let app = taken.item.wish.heading.app
             let left = state.counts[app, default: 1] - 1
             state.counts[app] = left > 0 ? left : nil
         }
     }
 
-    private func isForStore(_ taken: TakenIntake) -> Bool {
-        kinds.contains { $0.word == taken.item.wish.heading.kind }
+    /// Returns the app about which a store may be asked; `nil` if no store judges this evidence.
+    private func appAtStore(_ taken: TakenIntake) -> AppKey? {
+        let heading = taken.item.wish.heading
+        return kinds.first { $0.word == heading.kind }.map {
+            AppKey(store: $0.store, id: heading.app)
+        }
     }
 }
 
