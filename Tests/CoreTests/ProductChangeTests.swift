@@ -215,6 +215,56 @@ struct ProductChangeTests {
         }
     }
 
+    @Test(
+        "A renewal that the store signs again after an upgrade still does not undo the upgrade",
+        arguments: lengths, [false, true])
+    func signedAgain(_ length: (name: String, milliseconds: Int64), isFlagged: Bool) {
+        let end = at(0).advanced(byMilliseconds: length.milliseconds)
+        let charge = end.advanced(byMilliseconds: -length.milliseconds / 20)
+        let change = end.advanced(byMilliseconds: -length.milliseconds / 50)
+        let next = change.advanced(byMilliseconds: length.milliseconds)
+        func period(_ name: String, _ product: String, _ start: Instant, signed: Instant)
+            -> TransactionFact
+        {
+            transaction(
+                name, of: "1", product, .autoRenewable, start,
+                to: start.advanced(byMilliseconds: length.milliseconds), signed: signed)
+        }
+        let first = period("1", "plus", at(0), signed: at(0))
+        let renewal = period("2", "plus", end, signed: charge)
+        let upgrade = period("3", "pro", change, signed: change)
+        let later = period("4", "pro", next, signed: next)
+        // The signature is later than the upgrade, and the store does not say that it refunded the renewal.
+        var again = renewal
+        again.signedAt = end.advanced(byMilliseconds: 1)
+        again.isUpgraded = isFlagged
+        var flagged = first
+        flagged.signedAt = again.signedAt
+        flagged.isUpgraded = true
+        let all = [first, renewal, upgrade, again]
+        let orders = [
+            all, all.reversed(), [again, upgrade, first], [flagged, again, upgrade],
+            [upgrade, renewal, first, flagged, again],
+        ]
+        for order in orders {
+            func active(_ state: CustomerState, _ instant: Instant) -> [String] {
+                state.entitlements(at: instant, catalog: Self.catalog).active.map(\.text)
+            }
+            var state = CustomerState(recording: order.map { facts([$0]) }, catalog: Self.catalog)
+            #expect(active(state, change.advanced(byMilliseconds: -1)) == ["plus"])
+            for instant in [change, end, next.advanced(byMilliseconds: -1)] {
+                #expect(active(state, instant) == ["pro"])
+            }
+            #expect(active(state, next).isEmpty)
+            #expect(state.purchases[0].newest?.product == id("pro"))
+            // The upgrade's own renewal begins while the replaced renewal's period would run.
+            state.record(facts([later]), catalog: Self.catalog)
+            #expect(active(state, end) == ["pro"])
+            #expect(active(state, next) == ["pro"])
+            #expect(state.purchases[0].newest?.transaction == later.transaction)
+        }
+    }
+
     @Test("The store's statement in an earlier short period says nothing about the newest one")
     func staleWord() {
         let minutes: Int64 = 60_000

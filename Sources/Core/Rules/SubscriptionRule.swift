@@ -21,9 +21,17 @@ extension [Transaction] {
     func successor(of index: Int) -> Int? {
         let former = self[index]
         if former.neverBegan || former.isRead { return nil }
-        if let earlier = changeBeforeStart(of: index) { return earlier }
-        for next in (index + 1)..<endIndex {
-            if self[next].takesPlace(of: former) { return next }
+        return changeBeforeStart(of: index)
+            ?? replacement(of: index, before: endIndex) { changeBeforeRenewal(at: $0) != nil }
+    }
+
+    /// Returns the first period that takes this one's place, among the later periods before `end` that began.
+    private func replacement(
+        of index: Int, before end: Int, without neverBegan: (Int) -> Bool
+    ) -> Int? {
+        let former = self[index]
+        for next in (index + 1)..<end {
+            if self[next].takesPlace(of: former), !neverBegan(next) { return next }
             if !former.isUpgraded, !former.isRunning(at: self[next].start) { return nil }
         }
         return nil
@@ -32,9 +40,41 @@ extension [Transaction] {
     /// Returns the period that replaces both this one and its predecessor. The customer changed to it after the
     /// renewal was charged and before the renewal began.
     func changeBeforeStart(of index: Int) -> Int? {
+        changeAfterSale(of: index) ?? changeBeforeRenewal(at: index)
+    }
+
+    /// Returns the change that followed the renewal's charge, if the store's last signature shows when that was.
+    private func changeAfterSale(of index: Int) -> Int? {
         guard !self[index].isRead, let soldAt = self[index].vouchedAt else { return nil }
         return self[..<index].indices.reversed().prefix { soldAt < self[$0].start }
             .last { self[$0].product != self[index].product && !self[$0].neverBegan }
+    }
+
+    /// Returns the change that replaced the former period before this one, its renewal, began. The store may sign a
+    /// renewal again after the change, which hides when the renewal was charged. Its start still shows what it is: the
+    /// moment at which the former period was due to expire.
+    private func changeBeforeRenewal(at index: Int) -> Int? {
+        if !beginsDuringAnother(index) { return nil }
+        // A renewal that never began is no change, either. One pass from the start decides each renewal only once.
+        var changes: [Int: Int] = [:]
+        for place in 1...index where beginsDuringAnother(place) {
+            let former = self[..<place].lastIndex {
+                $0.product == self[place].product && $0.expires == self[place].start
+            }
+            guard let former, !self[former].neverBegan, changes[former] == nil,
+                changeAfterSale(of: former) == nil
+            else { continue }
+            changes[place] = replacement(of: former, before: place) { changes[$0] != nil }
+        }
+        return changes[index]
+    }
+
+    /// Returns whether the previous period is one of another product, and was sold beyond the start of this one.
+    private func beginsDuringAnother(_ index: Int) -> Bool {
+        guard index > 0, !self[index].isRead, let end = self[index - 1].expires else {
+            return false
+        }
+        return self[index - 1].product != self[index].product && self[index].start < end
     }
 
     /// Returns the access that a grace period gives after a period. The store must have signed the statement about the

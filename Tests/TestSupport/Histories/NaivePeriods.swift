@@ -14,7 +14,9 @@ extension NaiveModel {
                 stateInside: period.fact.offer?.discount == .freeTrial ? "trial" : "active",
                 stateAfter: next == nil && renewal?.isInBillingRetry == true ? "retry" : "expired",
                 willRenew: willRenew(renewal, after: period), isSubscription: true)
-            let successor = all[(index + 1)...].first { takesOver($0, from: period) }
+            let successor = all[(index + 1)...].first {
+                takesOver($0, from: period, among: all)
+            }
             if let successor { source.end(at: successor.start, as: "upgraded") }
             let gaveWay = givesWay(period, among: all)
             if gaveWay { source.end(at: period.start, as: "upgraded") }
@@ -66,9 +68,12 @@ extension NaiveModel {
     /// before the period's end is an upgrade, with or without a flag. There are two exceptions: the
     /// store announced the product for the renewal, or the product begins so late that it may be
     /// the renewal and the store later called the former period not upgraded.
-    private func takesOver(_ next: Weighed, from former: Weighed) -> Bool {
+    private func takesOver(
+        _ next: Weighed, from former: Weighed, among all: [Weighed]
+    ) -> Bool {
         let wasSoldBefore = isSigned(next) && next.fact.signedAt.milliseconds < former.start
         if wasSoldBefore || neverBegan(next) || neverBegan(former) { return false }
+        if renewsWhatWasLeft(next, among: all) { return false }
         if former.isUpgraded { return true }
         guard let expires = former.expires, next.start < expires,
             next.fact.product != former.fact.product
@@ -87,11 +92,29 @@ extension NaiveModel {
 
     /// Returns whether the period was sold as a renewal before the customer switched to something that began earlier.
     private func givesWay(_ period: Weighed, among all: [Weighed]) -> Bool {
-        isSigned(period) && !neverBegan(period)
+        if neverBegan(period) { return false }
+        if renewsWhatWasLeft(period, among: all) { return true }
+        return isSigned(period)
             && all.contains { other in
                 other.start < period.start && period.fact.signedAt.milliseconds < other.start
                     && other.fact.product != period.fact.product && !neverBegan(other)
             }
+    }
+
+    /// Returns whether the period begins exactly when a former period of its product was due to expire, although the
+    /// customer had switched to something else during that former period, and the previous period was sold for longer.
+    /// It was then sold before the switch, whenever the store signed it last.
+    private func renewsWhatWasLeft(_ period: Weighed, among all: [Weighed]) -> Bool {
+        let earlier = Array(all.prefix { $0.id != period.id })
+        guard let running = earlier.last, running.fact.product != period.fact.product,
+            let end = running.expires, period.start < end,
+            let place = earlier.lastIndex(where: {
+                $0.fact.product == period.fact.product && $0.expires == period.start
+            }), begins(earlier[place], among: earlier)
+        else { return false }
+        return earlier[(place + 1)...].contains {
+            takesOver($0, from: earlier[place], among: earlier)
+        }
     }
 
     private func begins(_ period: Weighed, among all: [Weighed]) -> Bool {

@@ -235,8 +235,11 @@ package struct StoreLife: CustomStringConvertible {
         sales[sales.count - 1].end = moment
         flag(former.transaction, at: moment)
         if var charged, random.chance(50) {
-            charged.isUpgraded = true
-            charged.revocation = Histories.refund(at: Instant(milliseconds: moment))
+            // The store signs it again, usually with the flag and the refund.
+            charged.isUpgraded = random.chance(70)
+            if random.chance(50) {
+                charged.revocation = Histories.refund(at: Instant(milliseconds: moment))
+            }
             charged.signedAt = Instant(milliseconds: moment + random.number(0...length))
             told.append(charged)
         }
