@@ -183,6 +183,22 @@ struct ReadingTests {
                     $0.resumesAt = at(40)
                 }, at(32)
             ),
+            // The store has not processed the renewal yet, of the only item or of one of several.
+            (
+                playReading(.active, at: at(31), [playItem("pro", to: at(30))], mark: "a"),
+                at(31, late)
+            ),
+            (
+                playReading(
+                    .active, at: at(31),
+                    [playItem("pro", to: at(30)), playItem("extra", to: at(365))], mark: "a"),
+                at(31, late)
+            ),
+            (
+                playReading(
+                    .active, at: at(31), [playItem("pro", to: at(30), renews: false)], mark: "a"),
+                nil
+            ),
             (playReading(.expired, at: at(31), [playItem("pro", to: at(30))], mark: "a"), nil),
             (playReading(.purchased, at: at(1), [playGood("level2")]), nil),
         ]
@@ -196,12 +212,14 @@ struct ReadingTests {
         let late: Int64 = 5 * 60_000
         let yearly = playReading(.active, at: at(0), [playItem("pro", to: at(365))], mark: "a")
         let held = playReading(.onHold, at: at(31), [playItem("pro", to: at(30))], mark: "h")
+        let between = playReading(.active, at: at(31), [playItem("pro", to: at(30))], mark: "b")
         let rows: [(TransactionFact, Instant, Instant?)] = [
             (yearly, at(31), at(61)), (yearly, at(350), at(365, late)),
             // The subscription should have renewed by now.
             (yearly, at(366), nil), (month(0, at: 1), at(31), nil),
             // The customer may pay at any time.
-            (held, at(62), at(63)), (month(0, at: 1), at(20), at(30, late)),
+            (held, at(62), at(63)), (between, at(31), at(31, late)), (between, at(32), nil),
+            (month(0, at: 1), at(20), at(30, late)),
         ]
         for (reading, now, rest) in rows {
             #expect(state([reading]).purchases[0].rest(from: now) == rest)

@@ -129,6 +129,26 @@ struct PlayNightTests {
     }
 
     @Test(
+        "A token submitted after its period's end, just before Google renews it, is asked about again"
+    )
+    func between() throws {
+        let answers = SharedAnswers()
+        let store = try store(answers)
+        let shop = try PlayShopfront(store.url, onOneClock: true)
+        let start = shop.service.clock.now
+        func at(_ hours: Int64) -> Instant { start.advanced(byMilliseconds: hours * Self.hour) }
+        shop.service.clock.advance(byMilliseconds: Self.hour)
+        answers["t"] = subscription("GPA.1..0", from: at(0), to: at(1))
+        #expect(shop.submit(["t"]).status == 200)
+        #expect(try end(of: shop) == nil)
+        answers["t"] = subscription("GPA.1..1", from: at(0), to: at(25))
+        shop.service.clock.advance(byMilliseconds: Self.hour)
+        let night = try night(shop)
+        #expect(night.isSound && night.steps[.subscriptions]?.mended == 1, "\(night.errors)")
+        #expect(try end(of: shop) == at(25).text)
+    }
+
+    @Test(
         "A subscription about which Google only repeats itself rests, until something is due or learnt"
     )
     func rests() throws {

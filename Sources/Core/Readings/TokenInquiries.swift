@@ -15,13 +15,17 @@ extension Purchase {
         let next: Instant?
         /// How long the store may be silent about the token.
         let patience: Int64
+        /// Whether the store had not processed a renewal yet when it gave its last answer.
+        var isOverdue = false
 
-        var at: Instant { next(after: told) }
+        var at: Instant {
+            isOverdue ? told.advanced(byMilliseconds: Purchase.latestNews) : next(after: told)
+        }
 
         /// Returns when to ask again after the store repeated its last answer; `nil` if a change is overdue.
         func rest(from now: Instant) -> Instant? {
             if now < at { return at }
-            if let next, next <= now { return nil }
+            if isOverdue || next.map({ $0 <= now }) ?? false { return nil }
             return next(after: now)
         }
 
@@ -76,17 +80,29 @@ extension Purchase {
         let waits = last.contains { period in
             period.renewal.map { $0.isPaused || $0.isInBillingRetry } ?? false
         }
-        if next == nil, !waits { return nil }
+        let isOverdue = last.contains { $0.isOverdue(at: told) }
+        if next == nil, !waits, !isOverdue { return nil }
         return TokenInquiry(
             token: token, told: told, next: next,
-            patience: waits ? Purchase.longestWait : Purchase.longestSilence)
+            patience: waits ? Purchase.longestWait : Purchase.longestSilence, isOverdue: isOverdue)
     }
 }
 
 extension ReadPeriod {
+    /// When access ends, unless the store took it back.
+    private var end: Instant? { fact.revocation == nil ? graceUntil ?? fact.expires : nil }
+
+    /// Returns whether the period had ended by then although the subscription renews. The store then had not processed
+    /// the renewal yet.
+    fileprivate func isOverdue(at instant: Instant) -> Bool {
+        guard let renewal, renewal.willRenew, !renewal.isPaused, !renewal.isInBillingRetry,
+            let end
+        else { return false }
+        return end <= instant
+    }
+
     /// Returns the first instant after this one at which access will change: the end of a period or of a pause.
     fileprivate func nextNews(after instant: Instant) -> Instant? {
-        let end = fact.revocation == nil ? graceUntil ?? fact.expires : nil
         let resumption = renewal?.isPaused == true ? renewal?.renewsAt : nil
         return [end, resumption].compactMap(\.self).filter { instant < $0 }.min()
     }
