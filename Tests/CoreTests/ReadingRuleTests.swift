@@ -337,6 +337,25 @@ struct ReadingRuleTests {
         #expect(CustomerState(recording: example.evidence, catalog: playShop).purchases.count == 1)
     }
 
+    @Test("A replaced token that is read last does not turn the purchase back to its product")
+    func readAgain() {
+        let upgrade = Self.next(at: 10, [Self.pro(to: 40, "GPA.2")], mark: "b")
+        let again = playReading(
+            .expired, at: at(12), [playItem("plus", to: at(10), renews: false)], mark: "c",
+            Self.ended(.replaced))
+        let orders = [
+            [Self.plus, upgrade, again], [again, upgrade, Self.plus], [upgrade, again],
+        ]
+        for order in orders {
+            let state = CustomerState(
+                recording: order.map { facts([$0]) }, catalog: playShop)
+            #expect(state.purchases.count == 1)
+            let purchase = state.purchases[0]
+            #expect(purchase.newest?.product == id("pro") && purchase.newest?.expires == at(40))
+            #expect(purchase.renewal?.product == id("pro"))
+        }
+    }
+
     static let goods: [WorkedExample] = [
         row(
             "A non-consumable counts for ever", "level2",

@@ -35,9 +35,12 @@ extension Purchase {
     }
 
     /// The period that determines the state of the whole purchase, which is the last period of its
-    /// first item.
+    /// first item. An older token may have been read last, but the newer one that replaced it counts.
     var mainPeriod: Int? {
-        let main = readings.last { $0.reading?.isOwned == true }?.reading?.mainItem?.product
+        let current = Set(periods.lazy.filter(\.isLast).map(\.token))
+        let owned = readings.lazy.compactMap(\.reading).filter(\.isOwned)
+        let newest = owned.last { current.contains($0.tokenName) } ?? owned.last
+        let main = newest?.mainItem?.product
         return periods.indices.last { periods[$0].fact.product == main && periods[$0].isLast }
             ?? periods.indices.last { periods[$0].fact.product == main } ?? periods.indices.last
     }
