@@ -8,6 +8,9 @@ package struct Command: Sendable {
     package let stream: Stream
     package let actor: Actor
     package let cause: Cause
+    /// Further causes that the same idempotency key gives. If the stream has already carried out one of them, it must
+    /// have been for this call, and not before an erasure.
+    package var akin: [Cause]
     /// The purchases whose holders the decision needs.
     package var purchases: [HeldPurchase] = []
     /// The account tokens whose owners the decision needs.
@@ -40,6 +43,7 @@ package struct Command: Sendable {
         self.stream = stream
         self.actor = actor
         self.cause = cause
+        akin = cause.isOfWholeCall ? [cause.ofPiece(0)] : []
         self.decide = { situation throws(Refusal) in
             if !concernsMerged { try situation.requireUnmerged(stream.customer) }
             let decision = try decide(situation)
@@ -95,7 +99,7 @@ package struct HeldPurchase: Hashable, Sendable {
 package struct Cause: Hashable, Sendable {
     package static let lengthLimit = 300
 
-    /// `key:<idempotency key>`, `command:<random>` or `evidence:<digest>`.
+    /// `key:<idempotency key>`, `piece:<index>:key:<idempotency key>`, `command:<random>` or `evidence:<digest>`.
     package let text: String
     /// 32 bytes that distinguish commands with the same cause.
     package let digest: [UInt8]
@@ -110,8 +114,21 @@ package struct Cause: Hashable, Sendable {
 
     package var isUpkeep: Bool { text == Cause.upkeep.text }
 
-    /// Returns whether the cause is a caller's idempotency key, which identifies a single call.
-    package static func isOfCaller(_ text: String) -> Bool { text.hasPrefix("key:") }
+    /// Returns the cause of what a call does with its piece of evidence at that index.
+    package func ofPiece(_ index: Int) -> Cause {
+        Cause(text: "\(Cause.piecePrefix)\(index):\(text)", digest: digest)
+    }
+
+    private static let keyPrefix = "key:"
+    private static let piecePrefix = "piece:"
+
+    /// Whether the cause is the idempotency key of a whole call.
+    fileprivate var isOfWholeCall: Bool { text.hasPrefix(Cause.keyPrefix) }
+
+    /// Returns whether the cause contains a caller's idempotency key, which identifies a single call.
+    package static func isOfCaller(_ text: String) -> Bool {
+        text.hasPrefix(keyPrefix) || text.hasPrefix(piecePrefix)
+    }
 }
 
 /// The state of a customer's or a project's stream.

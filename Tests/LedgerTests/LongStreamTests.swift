@@ -98,4 +98,35 @@ struct LongBatchTests {
             try database.number("select count(*) from deed.events where customer = 'long'")
                 == Int64(earlier + 506))
     }
+
+    @Test("What a key did with evidence before an erasure stays known, however much comes after it")
+    func pieceBeforeErasure() throws {
+        let database = try ScratchDatabase()
+        let stream = try #require(Self.long)
+        let call = Cause(text: "key:call", digest: [UInt8](repeating: 0, count: 32))
+        let wish = AdjustBalance(currency: id("coins"), amount: 1, reason: id("r"), ticket: nil)
+        let piece = Command.customer(stream, actor: id("test"), cause: call.ofPiece(0)) {
+            state, _, _ throws(Refusal) in try state.decide(wish)
+        }
+        let first = database.ledger()
+        _ = try first.append(piece)
+        _ = try first.append(
+            .customer(
+                stream, actor: id("test"),
+                cause: Cause(text: "key:erase", digest: [UInt8](repeating: 0, count: 32)),
+                concernsMerged: true
+            ) { _, _, _ in
+                [.customerErased(CustomerErased(reason: id("r"), ticket: nil))]
+            })
+        for number in 0..<600 { _ = try first.append(adjust("e\(number)")) }
+        first.close()
+        let cold = database.ledger()
+        defer { cold.close() }
+        #expect(throws: CommandError.refused(.erasure(.doneBeforeErasure))) {
+            try cold.append(piece)
+        }
+        #expect(throws: CommandError.refused(.erasure(.doneBeforeErasure))) {
+            try cold.append(adjust("call"))
+        }
+    }
 }

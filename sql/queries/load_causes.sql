@@ -63,5 +63,5 @@ select found.place, min(found.version), max(found.version),
     (array_agg(found.cause_digest order by found.version))[1]
 from found
 -- After an erasure, a cause from a store or a clock may occur again.
-where found.version >= found.erased_at or starts_with(found.cause, 'key:')
+where found.version >= found.erased_at or starts_with(found.cause, 'key:') or starts_with(found.cause, 'piece:')
 group by found.place

@@ -207,7 +207,10 @@ struct Batch {
 
     /// Returns the events of an earlier copy of the command, if one was carried out.
     private func earlierEvents(of command: Command) throws(Undecided) -> [RecordedEvent]? {
-        guard let obeyed = try obeyed(command) else { return nil }
+        guard let obeyed = try obeyed(command.cause, in: command.stream) else {
+            try requireUnusedKey(of: command)
+            return nil
+        }
         if obeyed.wish != WishMark(command.cause.digest) { throw .refused(.idempotencyMismatch) }
         let replay = Replay(stream: command.stream, first: obeyed.first, last: obeyed.last)
         let events = try events(of: replay)

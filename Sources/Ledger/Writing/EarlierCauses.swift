@@ -31,9 +31,9 @@ struct AskedCause: Hashable {
     /// The cause as bytes, because Swift considers more strings equal than the database does.
     private let bytes: [UInt8]
 
-    init(of command: Command) {
-        stream = command.stream
-        bytes = Array(command.cause.text.utf8)
+    init(_ cause: Cause, in stream: Stream) {
+        self.stream = stream
+        bytes = Array(cause.text.utf8)
     }
 
     private var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -66,15 +66,29 @@ extension Batch {
         guard let fold = folds[command.stream], fold.causes.base > 0,
             let obeyed = fold.obeyed(command.cause)
         else { return }
-        earlierCauses.note(AskedCause(of: command), obeyed)
+        earlierCauses.note(AskedCause(command.cause, in: command.stream), obeyed)
     }
 
-    /// Returns the events that the command's cause led to earlier, in memory or in the log.
-    func obeyed(_ command: Command) throws(Undecided) -> ObeyedCause? {
-        guard let fold = folds[command.stream], !command.cause.isUpkeep else { return nil }
-        if let obeyed = fold.obeyed(command.cause) { return obeyed }
+    /// Refuses a command if its key has already been used for a different call, or for this call before an erasure.
+    func requireUnusedKey(of command: Command) throws(Undecided) {
+        for cause in command.akin {
+            guard let obeyed = try obeyed(cause, in: command.stream) else { continue }
+            if obeyed.wish != WishMark(command.cause.digest) {
+                throw .refused(.idempotencyMismatch)
+            }
+            let erasedAt = folds[command.stream]?.state.customer?.erasedAt
+            if let erasedAt, obeyed.last < erasedAt {
+                throw .refused(.erasure(.doneBeforeErasure))
+            }
+        }
+    }
+
+    /// Returns the events that the cause led to earlier, in memory or in the log.
+    func obeyed(_ cause: Cause, in stream: Stream) throws(Undecided) -> ObeyedCause? {
+        guard let fold = folds[stream], !cause.isUpkeep else { return nil }
+        if let obeyed = fold.obeyed(cause) { return obeyed }
         if fold.causes.base == 0 { return nil }
-        let found = try earlierCauses.obeyed(AskedCause(of: command))
+        let found = try earlierCauses.obeyed(AskedCause(cause, in: stream))
         guard let found, let erasedAt = fold.state.customer?.erasedAt else { return found }
         // After an erasure, a store or a clock may repeat a cause.
         return found.isOfCaller || found.last >= erasedAt ? found : nil

@@ -140,12 +140,15 @@ private struct Wanted {
     }
 
     private mutating func ask(about candidate: Candidate, _ fold: Fold?) {
-        if candidate.command.cause.isUpkeep { return }
+        let command = candidate.command
+        if command.cause.isUpkeep { return }
         if fold?.causes.base ?? 0 == 0, !candidate.asksCause { return }
         // Newer events may displace a cause from memory. The decision then requests a search of the log.
-        if !candidate.asksCause, fold?.obeyed(candidate.command.cause) != nil { return }
-        causes.append(AskedCause(of: candidate.command))
-        erasures.append(fold?.state.customer?.erasedAt ?? 0)
+        if !candidate.asksCause, fold?.obeyed(command.cause) != nil { return }
+        for cause in [command.cause] + command.akin {
+            causes.append(AskedCause(cause, in: command.stream))
+            erasures.append(fold?.state.customer?.erasedAt ?? 0)
+        }
     }
 
     func steps(seenHeads: [Int64]) -> [(kind: Kind, call: Call)] {

@@ -77,8 +77,11 @@ package struct Submissions: Sendable {
             throw .refused(.customerMerged(stream.customer, into: whole))
         }
         let cause = intake.secrets.cause(of: sender, request, judged)
+        // Any of these causes may come from a life that has ended. Then no piece may begin a new one.
+        let causes = [cause] + apart.union([0]).sorted().map { cause.ofPiece($0) }
         let commands = parts.map { part in
-            let command = part.command(by: sender.actor, cause: part.cause(under: cause))
+            var command = part.command(by: sender.actor, cause: part.cause(under: cause))
+            if !apart.isEmpty { command.akin = causes.filter { $0 != command.cause } }
             return asked.map { command.unlessErased(since: $0.since) } ?? command
         }
         // The closure captures only these values, so that the request and all its bytes need not
@@ -222,8 +225,7 @@ private struct SubmissionPart: Sendable {
 
     /// Returns the cause of this part. Parts of a request with the same key have different causes.
     func cause(under cause: Cause) -> Cause {
-        guard let piece else { return cause }
-        return Cause(text: "piece:\(piece):\(cause.text)", digest: cause.digest)
+        piece.map { cause.ofPiece($0) } ?? cause
     }
 
     func command(by actor: Actor, cause: Cause) -> Command {
