@@ -27,10 +27,13 @@ struct CertainReadTests {
         _ = service.send("GET", "/v1/customers/u1/entitlements", key: key)
     }
 
-    private func status(_ path: String, _ query: String?, _ body: String = "") -> Int {
+    private func status(
+        _ path: String, _ query: String?, _ body: String = "", after position: String? = nil
+    ) -> Int {
         let request = Request(
             method: body.isEmpty ? "GET" : "POST", path: path, query: query,
-            headers: [("Authorization", "Bearer \(key.text)")], body: Array(body.utf8))
+            headers: [("Authorization", "Bearer \(key.text)")]
+                + (position.map { [("Deed-After", $0)] } ?? []), body: Array(body.utf8))
         return router.response(to: request).response.status
     }
 
@@ -57,6 +60,20 @@ struct CertainReadTests {
             } else {
                 #expect(status(path, query) == 503, "\(path)")
             }
+        }
+    }
+
+    @Test("A strong read that names a position in another shard is refused, and a plain one is not")
+    func otherShard() throws {
+        let own = try Stream.test("u1").shard
+        let streams = try ["u2", "u3", "u4"].map { try Stream.test($0) }
+        let other = try #require(streams.first(where: { $0.shard != own }))
+        let given = try service.ledger.append(.give("pro", to: other, grant: "g1"))
+        let position = given.position.description
+        for part in ["", "/pro"] {
+            let path = "/v1/customers/u1/entitlements\(part)"
+            #expect(status(path, nil, after: position) == 200)
+            #expect(status(path, "consistency=strong", after: position) == 503)
         }
     }
 

@@ -44,6 +44,7 @@ struct EntitlementsRoutes: Sendable {
         // The position is in another shard, so the database may have to be queried.
         if let after, after.shard != stream.shard {
             return .waiting { () throws(Problem) in
+                if question.isStrong { try customers.reading.certain() }
                 try reads.demand(after, within: nil)
                 return reading(stream, after: nil, question, wanted)
             }
