@@ -267,19 +267,22 @@ package final class Ledger: Sendable {
 
     /// Returns one item for each row of the call's result.
     func list<Item>(
-        _ call: Call, over pool: Pool? = nil,
+        _ call: Call, over pool: Pool? = nil, isRepeatable: Bool = true,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(Fault) -> [Item] {
-        try faulting { () throws(LedgerError) in try rows(call, over: pool, item) }
+        try faulting { () throws(LedgerError) in
+            try rows(call, over: pool, isRepeatable: isRepeatable, item)
+        }
     }
 
     /// Returns the rows, or the reason why the database refused the call.
     func rows<Item>(
-        _ call: Call, over pool: Pool? = nil,
+        _ call: Call, over pool: Pool? = nil, isRepeatable: Bool = true,
         _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
     ) throws(LedgerError) -> [Item] {
         do throws(LedgerError) {
-            return try (pool ?? self.pool).settled { connection throws(LedgerError) in
+            return try (pool ?? self.pool).settled(isRepeatable: isRepeatable) {
+                connection throws(LedgerError) in
                 var items: [Item] = []
                 try connection.read([call]) { _, rows throws(LedgerError) in
                     for row in 0..<rows.count { items.append(try item(rows, row)) }

@@ -6,3 +6,5 @@ with old as (
 insert into {schema}.begun_sign_ins (digest, person, begun_at)
 select $1::bytea, p.person, $3::bigint from {schema}.people as p
 where p.person = $2::text and p.password = $5::bytea
+-- The reply to an earlier attempt may have been lost.
+on conflict (digest) do nothing

@@ -41,18 +41,22 @@ extension Ledger {
     package func forgetSecondFactor(
         of person: PersonID, in session: [UInt8]?
     ) throws(Fault) -> Bool {
-        try changed(Statement.forgetSecondFactor(.text(person.text), .bytea(session)))
+        try changed(
+            Statement.forgetSecondFactor(.text(person.text), .bytea(session)),
+            isRepeatable: session == nil)
     }
 
     package func useCode(of step: Int64, _ factor: SealedFactor) throws(Fault) -> Bool {
         try changed(
             Statement.useCode(
-                .text(factor.person.text), .bytea(factor.secret.bytes), .int8(step)))
+                .text(factor.person.text), .bytea(factor.secret.bytes), .int8(step)),
+            isRepeatable: false)
     }
 
     package func useEmergencyCode(
         _ digest: [UInt8], of person: PersonID
     ) throws(Fault) -> Bool {
-        try changed(Statement.useEmergencyCode(.text(person.text), .bytea(digest)))
+        try changed(
+            Statement.useEmergencyCode(.text(person.text), .bytea(digest)), isRepeatable: false)
     }
 }

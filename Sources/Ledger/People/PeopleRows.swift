@@ -64,10 +64,11 @@ extension Ledger {
         }
     }
 
-    /// Sends a statement that returns a row if it made a change.
-    func changed(_ call: Call) throws(Fault) -> Bool {
+    /// Sends a statement that returns a row if it made a change. A second attempt must return the row, too, unless the
+    /// statement is said not to be repeatable. Then a lost reply becomes a fault, because its effect is unknown.
+    func changed(_ call: Call, isRepeatable: Bool = true) throws(Fault) -> Bool {
         try requireWritable()
-        return try !list(call) { _, _ in () }.isEmpty
+        return try !list(call, isRepeatable: isRepeatable) { _, _ in () }.isEmpty
     }
 }
 

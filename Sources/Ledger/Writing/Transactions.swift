@@ -61,16 +61,16 @@ extension Link {
 
 extension Pool {
     /// Runs `body` with a connection from the pool, and runs it again if the connection proves
-    /// broken. Running `body` twice must be safe.
+    /// broken. Running `body` twice must be safe, unless it is said not to be repeatable.
     func settled<Outcome>(
+        isRepeatable: Bool = true,
         _ body: (inout Connection) throws(LedgerError) -> Outcome
     ) throws(LedgerError) -> Outcome {
         do throws(LedgerError) {
             return try attempt(body)
         } catch {
-            guard case .postgres(let reason) = error, reason.kind == .connection else {
-                throw error
-            }
+            guard isRepeatable, case .postgres(let reason) = error, reason.kind == .connection
+            else { throw error }
             return try attempt(body)
         }
     }
