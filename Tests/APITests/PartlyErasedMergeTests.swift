@@ -86,6 +86,37 @@ extension MergeCallTests {
         try proveAll()
     }
 
+    @Test("An undone merge that was left only in the sandbox is undone once under one key")
+    func undoneInSandbox() throws {
+        try buy()
+        #expect(merge().status == 200)
+        try erase("ann", in: "production")
+        let first = undo(key: "k")
+        #expect(first.status == 200, "\(first.text)")
+        let again = undo(key: "k")
+        #expect(again.status == 200, "\(again.text)")
+        #expect(try again.json["parted_from"] == "ann")
+        #expect(try again.json["at"] == first.json["at"])
+        #expect(merge().status == 200)
+        #expect(undo(key: "k").status == 200)
+        #expect(try mergedInto("anon", in: "sandbox") == "ann")
+        #expect(undo(key: "l").status == 200)
+        try proveAll()
+    }
+
+    @Test("A key that undid an earlier merge does not undo the one that is left in the sandbox")
+    func undoneBefore() throws {
+        try buy()
+        #expect(merge().status == 200)
+        #expect(undo(key: "k").status == 200)
+        #expect(merge().status == 200)
+        try erase("ann", in: "production")
+        #expect(undo(key: "k").code == "done_before_erasure")
+        #expect(try mergedInto("anon", in: "sandbox") == "ann")
+        #expect(undo(key: "l").status == 200)
+        try proveAll()
+    }
+
     @Test("What the first customer does where both were erased stays its own")
     func newLife() throws {
         try buy()

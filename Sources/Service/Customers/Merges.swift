@@ -51,15 +51,34 @@ package struct Merges: Sendable {
             if whole == nil, elsewhere != nil { (stream, whole) = (stream.inSandbox, elsewhere) }
             let wish = UndoMerge(
                 stream.customer, partOf: whole, reason: reason.reason, ticket: reason.ticket)
-            return answer(
+            let undo = answer(
                 command(stream, with: whole, actor, cause) { situation throws(Refusal) in
                     try wish.decide(situation)
                 })
+            return recalling(cause, of: actor, in: stream.inOtherEnvironment, otherwise: undo)
         }.then { result in
             guard attempts > 1,
                 case .failure(.refused(.mergedMeanwhile(stream.customer))) = result
             else { return .answered(result) }
             return undoing(stream, reason, actor, cause, attempts: attempts - 1)
+        }
+    }
+
+    /// Returns the answer of an earlier copy of the call that found the merge only in this environment. If there was
+    /// none, goes on with the wish.
+    private func recalling(
+        _ cause: Cause, of actor: Actor, in stream: Stream, otherwise wish: Wish<MergeAnswer>
+    ) -> Wish<MergeAnswer> {
+        if !Cause.isOfCaller(cause.text) { return wish }
+        let recall = Command(
+            stream: stream, actor: actor, cause: cause, concernsMerged: true
+        ) { _ throws(Refusal) in throw .merge(.notMerged(stream.customer)) }
+        return answer(recall).then { result in
+            switch result {
+            case .success, .failure(.fault), .failure(.refused(.erasure(.doneBeforeErasure))):
+                .answered(result)
+            case .failure(.refused): wish
+            }
         }
     }
 

@@ -125,7 +125,7 @@ package struct Erasures: Sendable {
         _ request: ErasureRequest, _ actor: Actor, _ cause: Cause, attempts: Int
     ) -> Wish<ErasureAnswer> {
         Wish<ErasureAnswer>.look { () throws(CommandError) in
-            let lives = try lives(of: request).lives
+            let lives = try lives(of: request, under: cause).lives
             return Wish<Position>(command(request, lives, actor, cause)) { $0.position }
                 .thenLooking { position throws(CommandError) in
                     try answer(request, emptying: lives, position)
@@ -159,10 +159,11 @@ package struct Erasures: Sendable {
         return command
     }
 
-    /// Returns the current states of the customer's streams. If there is data to erase, a stream
-    /// with such data comes first.
+    /// Returns the current states of the customer's streams. The stream in which this cause has already erased the
+    /// customer comes first, because a repeated call finds its events only there. Otherwise a stream with data to erase
+    /// does.
     private func lives(
-        of request: ErasureRequest
+        of request: ErasureRequest, under cause: Cause? = nil
     ) throws(CommandError) -> (lives: [ErasedLife], catalog: Catalog, position: Position) {
         var lives: [ErasedLife] = []
         var positions: [Position] = []
@@ -175,12 +176,13 @@ package struct Erasures: Sendable {
             positions.append(snapshot.position)
             catalog = snapshot.project.catalog
         }
-        // A repeated call finds its events in the stream that was erased last.
-        let last = lives.indices.max {
-            let (one, other) = (lives[$0].state, lives[$1].state)
-            return (one.lastRecord?.at ?? .distantPast) < (other.lastRecord?.at ?? .distantPast)
+        var earlier: Stream?
+        if let cause {
+            let erasures = try obtain(all(in: request.project, of: request.customer))
+            earlier = erasures.last { $0.cause == cause.text }?.stream
         }
-        let first: Int = lives.firstIndex(where: \.isLeft) ?? last ?? 0
+        let first: Int =
+            lives.firstIndex { $0.stream == earlier } ?? lives.firstIndex(where: \.isLeft) ?? 0
         lives.swapAt(0, first)
         return (lives + (try parts(of: lives)), catalog, positions[first])
     }
