@@ -139,7 +139,7 @@ package enum LedgerError: Trouble, Error, Sendable, CustomStringConvertible {
         case .postgres(let error) where error.kind == .unwanted:
             .impeded(error.cause as? Impediment ?? Impediment(.behind, error.serverMessage))
         case .postgres(let error) where error.isLackOfRoom: .impeded(.full)
-        case .postgres(let error) where error.sqlState == "25006": .impeded(.readOnly)
+        case .postgres(let error) where error.isReadOnly: .impeded(.readOnly)
         case .postgres(let error) where error.kind == .exhausted: .busy
         case .unreadable(let what): .unreadable(Unreadable(what, needsNewer: false))
         case .tooNew(let what): .unreadable(Unreadable(what, needsNewer: true))

@@ -52,8 +52,7 @@ package struct Link: ~Copyable {
             return result
         } catch {
             // Only servers that accept writes are chosen, so a connection to one that no longer does is dropped.
-            let isReadOnly = error.sqlState == "25006"
-            if error.kind == .statement, !isReadOnly, current.isIdle {
+            if error.kind == .statement, !error.isReadOnly, current.isIdle {
                 connection = consume current
             }
             throw error

@@ -55,6 +55,9 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Whether the server's disk is full.
     package var isLackOfRoom: Bool { sqlState == "53100" }
 
+    /// Whether the server does not accept writes in this session.
+    package var isReadOnly: Bool { sqlState == "25006" }
+
     /// Whether the server's message is about a missing or inaccessible object in the schema, and
     /// therefore contains no values.
     private var namesAnObject: Bool {

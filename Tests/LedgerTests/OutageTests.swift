@@ -179,6 +179,49 @@ struct OutageTests {
         }
     }
 
+    /// Lets new sessions write, or not. Existing sessions stay as they are, like those with a server that was demoted.
+    private func letWrite(_ isAllowed: Bool) throws {
+        let setting = "default_transaction_read_only"
+        let change = isAllowed ? "reset \(setting)" : "set \(setting) = on"
+        try govern("alter database \(database.name) \(change)")
+    }
+
+    @Test("A committer leaves a session that accepts no writes")
+    func readOnlySession() throws {
+        let ledger = database.ledger(change: { $0.patienceMilliseconds = 2000 })
+        defer { ledger.close() }
+        try letWrite(false)
+        #expect(throws: CommandError.self) {
+            try ledger.append(.give("pro", to: .test("u1"), grant: "g1"))
+        }
+        try letWrite(true)
+        let outcome = try ledger.append(.give("pro", to: .test("u1"), grant: "g2"))
+        #expect(outcome.position.sequence == 1)
+    }
+
+    @Test("Reads leave a server that accepts no writes, even if servers hide their identity")
+    func hiddenServer() throws {
+        try database.run("revoke execute on function pg_control_system() from public")
+        try letWrite(false)
+        let ledger = database.ledger(change: { ($0.readers, $0.lookups) = (1, 1) })
+        defer { ledger.close() }
+        let stream = try Stream.test("u1")
+        func read() throws {
+            _ = try ledger.customer(of: stream)
+            _ = try ledger.events(of: stream, after: 0, limit: 10)
+        }
+        _ = try ledger.look()
+        try read()
+        let old = try Set(sessions())
+        try letWrite(true)
+        let hasLeft = try eventually(within: 10_000) {
+            _ = try ledger.look()
+            try read()
+            return try old.isDisjoint(with: sessions())
+        }
+        #expect(hasLeft)
+    }
+
     @Test("A silent session costs the others nothing while the server answers a new one")
     func oneSilentSession() throws {
         let ledger = database.ledger()

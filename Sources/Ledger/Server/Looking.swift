@@ -5,7 +5,8 @@ import Threading
 
 /// Health checks of the database.
 extension Ledger {
-    /// The pause, in milliseconds, before a server's only address is tried again while writes fail.
+    /// The pause, in milliseconds, before another server is looked for again while writes fail, if there is only one
+    /// address or if servers hide their identity.
     private static let addressPause: Int64 = 1000
 
     /// Checks the database, and abandons connections to a hanging server. Returns the test clock's time, if there is a
@@ -67,13 +68,16 @@ extension Ledger {
     /// single address may also lead to a different server, but is tried less often.
     private func lookOnce() throws(LedgerError) -> Instant? {
         let found = try lookAtServer()
-        let pause = hasOtherAddresses ? 0 : Ledger.addressPause
+        let isKnown = known.isServerKnown
+        let pause = hasOtherAddresses && isKnown ? 0 : Ledger.addressPause
         guard condition.isDoubtDue(every: pause) else { return found }
         looking.change(wake: .none) { $0.leave() }
-        return try lookAtServer()
+        // The new session may reach another server without showing it.
+        return try lookAtServer(outlivingOthers: !isKnown)
     }
 
-    private func lookAtServer() throws(LedgerError) -> Instant? {
+    /// Checks the server. If `outlivingOthers` is true, abandons all sessions except the one that reached the server.
+    private func lookAtServer(outlivingOthers: Bool = false) throws(LedgerError) -> Instant? {
         let (beginning, found) = try askOnce { connection throws(LedgerError) in
             let beginning = clocks.database.begin()
             var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?
@@ -85,6 +89,7 @@ extension Ledger {
             }
             if found?.look.isNoted == true { try known.heed(&connection) }
             if condition.isFull, try connection.hasRoom() { condition.noteRoom() }
+            if outlivingOthers { connection.outliveOthers() }
             return (beginning, found)
         }
         hanging.ends()

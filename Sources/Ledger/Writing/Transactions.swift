@@ -36,7 +36,10 @@ extension Connection {
         do throws(LedgerError) {
             result = .success(try body(&self))
         } catch {
-            if case .postgres(let error) = error, error.kind == .connection { throw error }
+            if case .postgres(let error) = error {
+                // A link also leaves a server that no longer accepts writes.
+                if error.kind == .connection || error.isReadOnly { throw error }
+            }
             // The next connection is compared with what has been seen of the log.
             if case .logShrunk = error {
                 throw PostgresError(.connection, serverMessage: error.description)
