@@ -299,7 +299,7 @@ extension Statement {
     package static let lookAtServer = Statement(embedded: File.look_at_server_sql)
     package static let identifyServer = Statement(embedded: File.identify_server_sql)
     package static let seeStandbys = Statement(embedded: File.see_standbys_sql)
-    package static let findRoot = Statement(embedded: File.find_root_sql)
+    package static let findRoots = Statement(embedded: File.find_roots_sql)
     package static let listShortfalls = Statement(embedded: File.list_shortfalls_sql)
     package static let noteLostEnds = Statement(embedded: File.note_lost_ends_sql)
     package static let forgetLostEnds = Statement(embedded: File.forget_lost_ends_sql)

@@ -80,7 +80,7 @@ package struct Schema: ~Copyable {
                 while let next = try connection.apply(through: last, now: now) { report(next) }
             }
             if last < LogDemand.firstMigration { return }
-            if try connection.logDemand().format < .own, try connection.logRoot() == nil {
+            if try connection.logDemand().format < .own, try connection.logRoots().isEmpty {
                 try connection.raiseFormat(by: program, now: now, onlyWhileEmpty: true)
             }
         }

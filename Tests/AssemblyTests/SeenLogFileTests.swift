@@ -167,6 +167,31 @@ final class SeenLogFileTests: Sendable {
         #expect(try memory.recall(root, production) == seen(6, of: production))
     }
 
+    @Test("A log keeps its file when another shard gets a first event that is dated earlier")
+    func earlierRoot() throws {
+        let database = try ScratchDatabase()
+        let stream = try Stream.test("u1")
+        let streams = try ["u2", "u3", "u4"].map { try Stream.test($0) }
+        let other = try #require(streams.first(where: { $0.shard != stream.shard }))
+        func ledger() -> Ledger {
+            let memory = memory
+            return database.ledger(change: { $0.memory = memory })
+        }
+        let first = ledger()
+        _ = try first.append(.give("pro", to: stream, grant: "g1"))
+        _ = try first.look()
+        first.close()
+        let late = database.ledger(clock: { Instant(milliseconds: 1_795_202_458_500) })
+        _ = try late.append(.give("pro", to: other, grant: "g2"))
+        late.close()
+
+        let second = ledger()
+        _ = try second.look()
+        #expect(second.known.isRemembered)
+        second.close()
+        #expect(try files.count == 1)
+    }
+
     @Test("A server is not used while the stored marks are unreadable and not given up")
     func notRecalled() throws {
         let database = try ScratchDatabase()

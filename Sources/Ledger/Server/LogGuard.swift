@@ -186,11 +186,18 @@ package final class LogGuard: Sendable {
         over connection: inout Connection, to server: MetServer
     ) throws(LedgerError) {
         if state.change(wake: .none, { $0.hasRecalled }) { return }
-        guard let root = try connection.logRoot() else { return }
-        let recalled: SeenLog?
+        let roots = try connection.logRoots()
+        guard let earliest = roots.first else { return }
+        var root = earliest
+        var recalled: SeenLog?
         var isGivenUp = false
         do throws(LogMemory.NotRecalled) {
-            recalled = try memory.recall(root, server.identity)
+            // When the notes were first stored, another shard's first event may have been the earliest one.
+            for candidate in roots where recalled == nil {
+                root = candidate
+                recalled = try memory.recall(candidate, server.identity)
+            }
+            if recalled == nil { root = earliest }
         } catch {
             recalled = try unknown(because: error, over: &connection, to: server)
             isGivenUp = true

@@ -85,12 +85,15 @@ extension Connection {
         return MetServer(name: address + timeline, identity: identity)
     }
 
-    mutating func logRoot() throws(LedgerError) -> Digest32? {
-        var root: Digest32?
-        try read([Statement.findRoot()]) { _, rows in
-            if rows.count > 0 { root = Digest32(bytes: rows.bytes(0, 0)) }
+    /// Returns the chains that identify the log, the most likely one first; empty while the log is empty.
+    mutating func logRoots() throws(LedgerError) -> [Digest32] {
+        var roots: [Digest32] = []
+        try read([Statement.findRoots()]) { _, rows in
+            for row in 0..<rows.count {
+                if let root = Digest32(bytes: rows.bytes(row, 0)) { roots.append(root) }
+            }
         }
-        return root
+        return roots
     }
 
     /// Returns the part of the log that the server lacks, including what other instances noted; `nil` if it lacks

@@ -3,7 +3,7 @@ package import Crypto
 
 /// What has been seen of a log: the furthest end of each shard, and the server.
 package struct SeenLog: Hashable, Sendable {
-    /// The chain of the log's first event, which identifies the log; `nil` while it is empty.
+    /// The chain of a first event of the log, which identifies the log; `nil` while the log is empty.
     package var root: Digest32?
     package var server: ServerIdentity?
     /// Losses that have been accepted so far.

@@ -1,5 +1,5 @@
--- The chain of the log's first event, which identifies the log. Events beyond the head do not
--- belong to the log.
+-- The chains of the shards' first events, which identify the log, earliest first. Instances' clocks differ, so a shard's
+-- first event may be earlier than one that was written before it. Events beyond the head do not belong to the log.
 select e.chain
 from generate_series(0, 63) as number
 cross join lateral (
@@ -12,4 +12,3 @@ cross join lateral (
     where e.shard = number::smallint and e.seq = 1 and s.head >= 1
 ) as e
 order by e.recorded_at, number
-limit 1
