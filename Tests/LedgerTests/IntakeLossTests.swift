@@ -42,6 +42,28 @@ struct IntakeLossTests {
         #expect(try database.number("select count(*) from deed.intake") == 1)
     }
 
+    @Test("An item that a worker ends before the second attempt is found, and not added again")
+    func ended() throws {
+        // Ends the item as soon as it is there, so that the second attempt always comes later.
+        try database.run(
+            """
+            create function deed.end_at_once() returns trigger language plpgsql as $$ begin
+                new.state := 'refused';
+                new.tries := 1;
+                new.code := 'later';
+                new.sentence := 'Not now.';
+                return new;
+            end $$;
+            create trigger end_at_once before insert on deed.intake
+                for each row execute function deed.end_at_once()
+            """)
+        proxy.lose(.reply, of: .addIntake)
+        let item = try add(1)
+        #expect(proxy.left == 0)
+        #expect(item.id.text == "i_1" && item.state.word == .refused)
+        #expect(try database.number("select count(*) from deed.intake") == 1)
+    }
+
     @Test(
         "A change is made once, and its author knows", arguments: PostgresProxy.Loss.allCases)
     func changed(_ loss: PostgresProxy.Loss) throws {

@@ -1,5 +1,6 @@
 -- If evidence is already waiting and is sent again with an order, the waiting item gets that order. Because the item's
--- revision changes, a worker that took it without the order leaves it to the next worker.
+-- revision changes, a worker that took it without the order leaves it to the next worker. Returns no row if the id is
+-- already there: the reply to an earlier attempt was lost, and a worker may have ended the item since.
 -- $1 id, $2 project, $3 purpose, $4 customer, $5 order, $6 environment, $7 kind, $8 app, $9 digest, $10 evidence,
 -- $11 now, $12 maximum number of items, $13 maximum number of bytes
 with named as (
@@ -24,6 +25,7 @@ added as (
     ) as queue
     where queue.items < $12::bigint and queue.bytes + octet_length($10::bytea) <= $13::bigint
         and not exists (select from named)
+        and not exists (select from {schema}.intake as same where same.id = $1::text)
     -- Another sender may have just added the same evidence.
     on conflict (project, digest, purpose, environment, (coalesce(customer, ''))) where state = 'waiting'
     do update set order_id = excluded.order_id, revision = waiting.revision + 1

@@ -45,7 +45,8 @@ extension Intake {
         let item = IntakeItem(secrets.newID(prefix: "i_"), wish, now: now())
         let added = try obtain(queue.addIntake(item, evidence.bytes))
         guard let added else { throw .refused(.intake(.full)) }
-        guard let wait, added.tries == 0, added.reason == nil else { return added }
+        guard let wait, added.state.word == .waiting, added.tries == 0, added.reason == nil
+        else { return added }
         let judged = added.judged(
             .undecided(wait), now: now(), jitter: secrets.jitter)
         // If a worker changed the item first, the worker's result stays.
