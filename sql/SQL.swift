@@ -167,7 +167,6 @@ extension Statement {
     // Lookups and lists for answers.
     package static let listCustomers = Statement(embedded: File.list_customers_sql)
     package static let listGrants = Statement(embedded: File.list_grants_sql)
-    package static let listTicketGrants = Statement(embedded: File.list_ticket_grants_sql)
     package static let findNames = Statement(embedded: File.find_names_sql)
     package static let findCustomers = Statement(embedded: File.find_customers_sql)
     package static let findEvent = Statement(embedded: File.find_event_sql)
@@ -209,7 +208,6 @@ extension Statement {
 
     // Erased customers, and counts of a customer's data.
     package static let listErasures = Statement(embedded: File.list_erasures_sql)
-    package static let listErasuresOf = Statement(embedded: File.list_erasures_of_sql)
     package static let listEmptying = Statement(embedded: File.list_emptying_sql)
     package static let emptyErased = Statement(embedded: File.empty_erased_sql)
     package static let countKept = Statement(embedded: File.count_kept_sql)

@@ -25,7 +25,7 @@ struct StatementTests {
         let declared = list.matches(of: /let (\w+) = Statement\(\s*embedded: File\.(\w+)_sql\)/)
         #expect(Set(declared.map { String($0.2) }) == Set(Self.files.keys))
         let users = SourceTree.sources.filter { $0.target != "SQL" }.map(\.text).joined()
-        let used = Set(users.matches(of: /\.(\w+)\b/).map { String($0.1) })
+        let used = Set(users.matches(of: /\.(\w+)/).map { String($0.1) })
         for statement in declared {
             let words = statement.2.split(separator: "_")
             let name = words[0] + words.dropFirst().map(\.capitalized).joined()

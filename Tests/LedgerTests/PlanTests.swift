@@ -152,7 +152,8 @@ struct PlanTests {
         "Waiting rows are listed and counted by an index, even while their table is empty",
         arguments: [
             (Statement.listUnclaimed, "unclaimed_pkey"), (.countUnclaimed, "unclaimed_pkey"),
-            (.listGrants, "customer_grants_given"), (.listTicketGrants, "customer_grants_ticket"),
+            (.listAnyGrants, "customer_grants_given"),
+            (.listTicketGrants, "customer_grants_ticket"),
             (.loadWaitingCredits, "waiting_credits_pkey"),
             (.listOutdatedCustomers, "waiting_credits_pkey"),
             (.findNextBoundary, "customers_next_boundary"),

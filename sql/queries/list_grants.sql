@@ -1,11 +1,12 @@
--- A project's grants, newest first. For a waiting grant, only its customer's events show when it is active. If more
--- rows may follow, the last row is the last one that was read.
+-- A project's grants, newest first. The condition by which an index finds them is filled in, and may add a parameter.
+-- For a waiting grant, only its customer's events show when it is active. If more rows may follow, the last row is the
+-- last one that was read.
 -- $1 project, $2 environment; continue before $3 given at, $4 id; $5 given by, $6 entitlement, $7 words of the reason,
 -- $8 given from, $9 given before, $10 active at, $11 limit, $12 maximum number of rows to read
 with looked as materialized (
     select g.customer, g.grant_id, g.given_at, g.given_by, g.entitlement, g.reason, g.starts_at, g.ends_at, g.revoked_at
     from {schema}.customer_grants as g
-    where g.project || '/' || g.environment = $1::text || '/' || $2::text
+    where {found}
         and g.project = $1::text and g.environment = $2::text
         and (g.given_at, g.grant_id) < ($3::bigint, $4::text)
         and g.given_at >= $8::bigint and g.given_at < $9::bigint

@@ -17,11 +17,10 @@ extension Ledger {
             .int2(last?.position.shard.number ?? -1), .int8(last?.position.sequence ?? 0),
         ]
         let listed = RowList { place, limit in
-            customer.map {
-                Call(
-                    statement: .listErasuresOf,
-                    binds: [.text(project.text), .text($0.text)] + place + [limit])
-            } ?? Call(statement: .listErasures, binds: [.text(project.text)] + place + [limit])
+            let binds = [.text(project.text)] + place + [limit]
+            return customer.map {
+                Call(statement: .listErasuresOfOne, binds: binds + [.text($0.text)])
+            } ?? Call(statement: .listErasuresOfAll, binds: binds)
         } place: {
             EventRow.place($0, $1)
         } subject: {
@@ -114,6 +113,15 @@ extension Ledger {
     package func forget(_ erased: [LoggedEvent]) {
         for event in erased { cache.forget(event.stream, before: event.version) }
     }
+}
+
+extension Statement {
+    fileprivate static let listErasuresOfAll = Statement.listErasures.filled([
+        "whose": "not starts_with(e.customer, '$unclaimed/')"
+    ])
+    fileprivate static let listErasuresOfOne = Statement.listErasures.filled([
+        "whose": "e.customer = $6::text"
+    ])
 }
 
 extension Stream {

@@ -42,6 +42,13 @@ extension Ledger {
 }
 
 extension Statement {
+    /// Finds grants by the index of all grants.
+    static let listAnyGrants = Statement.listGrants.filled([
+        "found": "g.project || '/' || g.environment = $1::text || '/' || $2::text"
+    ])
+    /// Finds grants by the index of tickets.
+    static let listTicketGrants = Statement.listGrants.filled(["found": "g.ticket = $13::text"])
+
     /// Returns the call that lists the matching grants among the `look` newest.
     fileprivate static func listing(
         _ filter: GrantFilter, of project: ProjectID, _ environment: Environment,
@@ -54,7 +61,9 @@ extension Statement {
             .int8(filter.from?.milliseconds ?? .min), .int8(filter.to?.milliseconds ?? .max),
             .int8(filter.activeAt?.milliseconds), .int8(Int64(limit)), .int8(Int64(look)),
         ]
-        guard let ticket = filter.ticket else { return Call(statement: .listGrants, binds: binds) }
+        guard let ticket = filter.ticket else {
+            return Call(statement: .listAnyGrants, binds: binds)
+        }
         return Call(statement: .listTicketGrants, binds: binds + [.text(ticket.text)])
     }
 }
