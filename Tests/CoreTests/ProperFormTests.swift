@@ -73,7 +73,7 @@ struct ProperFormTests {
         project.apply(.catalogChanged(CatalogChanged(version: 1, catalog: old)), recordedAt: at(0))
         let kept = try catalog("e\u{301}", "pro")
         #expect(try project.change(to: kept, of: id("default")).count == 1)
-        try kept.requireProperForm(of: id("e\u{301}") as EntitlementID)
+        try kept.requireProperForm(of: .entitlement(id("e\u{301}")))
         let added = try catalog("e\u{301}", "a\u{200B}")
         #expect(throws: Refusal.self) { try project.change(to: added, of: id("default")) }
     }

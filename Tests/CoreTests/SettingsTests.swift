@@ -148,7 +148,7 @@ struct SettingsTests {
             try ProjectState().set(game, AppChange(), of: project, by: .operator)
         }
         #expect(throws: Refusal.projectUnknown(project)) {
-            try ProjectState().change(SettingsChange(transfer: .transfer), of: project)
+            try ProjectState().change(SettingsChange { $0.transfer = .transfer }, of: project)
         }
         let names = (0...App.listedCustomerLimit).map { id("u\($0)") as CustomerID }
         #expect(throws: Refusal.tooManyListed(limit: App.listedCustomerLimit)) {
@@ -177,17 +177,17 @@ struct SettingsTests {
     @Test("Restoring follows the rule for submissions until it has its own")
     func restore() throws {
         var state = try project({
-            try $0.change(SettingsChange(transfer: .transferIfInactive), of: project)
+            try $0.change(SettingsChange { $0.transfer = .transferIfInactive }, of: project)
         })
         #expect(state.settings.transferPolicy.rule == .transferIfInactive)
         #expect(state.settings.restorePolicy.rule == .transferIfInactive)
-        for event in try state.change(SettingsChange(restore: .transfer), of: project) {
+        for event in try state.change(SettingsChange { $0.restore = .transfer }, of: project) {
             state.apply(event, recordedAt: at(0))
         }
         #expect(state.settings.transferPolicy.rule == .transferIfInactive)
         #expect(state.settings.restorePolicy.rule == .transfer)
-        #expect(try state.change(SettingsChange(restore: .transfer), of: project).isEmpty)
-        let reset = try state.change(SettingsChange(restore: .some(nil)), of: project)
+        #expect(try state.change(SettingsChange { $0.restore = .transfer }, of: project).isEmpty)
+        let reset = try state.change(SettingsChange { $0.restore = .some(nil) }, of: project)
         #expect(reset == [.projectChanged(ProjectSettings(transfer: .transferIfInactive))])
     }
 
@@ -195,7 +195,8 @@ struct SettingsTests {
     func coolDown(_ text: String) throws {
         let duration = try #require(CalendarDuration(text))
         let state = try project({
-            try $0.change(SettingsChange(transfer: .transfer, coolDown: duration), of: project)
+            try $0.change(
+                SettingsChange { ($0.transfer, $0.coolDown) = (.transfer, duration) }, of: project)
         })
         let purchase = transaction("1", "pro", .autoRenewable, at(0), to: at(90))
         let giver = CustomerState(recording: [facts([purchase])])
@@ -217,5 +218,12 @@ struct SettingsTests {
             place(end)
                 == Placement(
                     holder: id("anna"), movingFrom: Placement.Origin(id("ben"), .transferred)))
+    }
+}
+
+extension SettingsChange {
+    fileprivate init(_ change: (inout SettingsChange) -> Void) {
+        self.init()
+        change(&self)
     }
 }

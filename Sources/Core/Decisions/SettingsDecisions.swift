@@ -30,31 +30,15 @@ package struct SettingsChange: Hashable, Sendable {
     package var orderLifetime: CalendarDuration?
     /// Limits for the named currencies. `nil` removes a limit, which also withdraws the permission
     /// to add coins.
-    package var creditLimits: [CurrencyID: CreditLimit?]
+    package var creditLimits: [CurrencyID: CreditLimit?] = [:]
     package var refundReporting: RefundReporting??
     package var customersPerAccount: Int64??
     /// The maximum durations of support staff's grants, for the named entitlements. `nil` removes a
     /// limit, which also withdraws the permission to grant.
-    package var supportLimits: [EntitlementID: CalendarDuration?]
+    package var supportLimits: [EntitlementID: CalendarDuration?] = [:]
     package var merge: MergePolicy?
 
-    package init(
-        transfer: TransferPolicy.Rule? = nil, restore: TransferPolicy.Rule?? = nil,
-        coolDown: CalendarDuration? = nil, orderLifetime: CalendarDuration? = nil,
-        creditLimits: [CurrencyID: CreditLimit?] = [:], refundReporting: RefundReporting?? = nil,
-        customersPerAccount: Int64?? = nil,
-        supportLimits: [EntitlementID: CalendarDuration?] = [:], merge: MergePolicy? = nil
-    ) {
-        self.transfer = transfer
-        self.restore = restore
-        self.coolDown = coolDown
-        self.orderLifetime = orderLifetime
-        self.creditLimits = creditLimits
-        self.refundReporting = refundReporting
-        self.customersPerAccount = customersPerAccount
-        self.supportLimits = supportLimits
-        self.merge = merge
-    }
+    package init() {}
 }
 
 extension ProjectState {
@@ -121,23 +105,16 @@ extension ProjectState {
 
     /// Throws unless each name that gets a limit is in the catalog or already has a limit.
     package func requireNames(of change: SettingsChange) throws(Refusal) {
-        try requireEntitlements(of: change)
-        for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
-            try require(.currency(currency))
-        }
+        let names = change.entitlements(newIn: settings) + change.currencies(newIn: settings)
+        for name in names { try require(name) }
     }
 
     /// Changes the project's settings. Does nothing if there is no difference.
     package func change(_ change: SettingsChange, of project: ProjectID) throws(Refusal) -> [Event]
     {
         if !exists { throw .projectUnknown(project) }
-        for currency in change.limitedCurrencies where settings.creditLimits[currency] == nil {
-            try catalog.requireProperForm(of: currency)
-        }
-        for entitlement in change.limitedEntitlements
-        where settings.supportLimits.durations[entitlement] == nil {
-            try catalog.requireProperForm(of: entitlement)
-        }
+        let names = change.currencies(newIn: settings) + change.entitlements(newIn: settings)
+        for name in names { try catalog.requireProperForm(of: name) }
         let changed = change.applied(to: settings)
         if !changed.coolDown.isWaitable || !changed.orderLifetime.isWaitable {
             throw .waitTooLong(days: CalendarDuration.waitLimit)
@@ -163,9 +140,17 @@ extension AppChange {
 }
 
 extension SettingsChange {
-    /// The currencies that get a limit.
-    fileprivate var limitedCurrencies: [CurrencyID] {
-        creditLimits.filter { $0.value != nil }.keys.sorted()
+    /// The currencies that get a limit and have none in these settings.
+    fileprivate func currencies(newIn settings: ProjectSettings) -> [CatalogName] {
+        creditLimits.filter { $0.value != nil && settings.creditLimits[$0.key] == nil }
+            .keys.sorted().map(CatalogName.currency)
+    }
+
+    /// The entitlements that get a support limit and have none in these settings.
+    fileprivate func entitlements(newIn settings: ProjectSettings) -> [CatalogName] {
+        let known = settings.supportLimits.durations
+        return supportLimits.filter { $0.value != nil && known[$0.key] == nil }
+            .keys.filter { !$0.isOthers }.sorted().map(CatalogName.entitlement)
     }
 
     fileprivate func applied(to settings: ProjectSettings) -> ProjectSettings {

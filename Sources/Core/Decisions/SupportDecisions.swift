@@ -78,19 +78,6 @@ package struct SupportBounds {
     }
 }
 
-extension ProjectState {
-    /// Throws unless every entitlement that gets a support limit is in the catalog or already has a
-    /// limit.
-    func requireEntitlements(of change: SettingsChange) throws(Refusal) {
-        for entitlement in change.limitedEntitlements {
-            if settings.supportLimits.durations[entitlement] != nil || entitlement.isOthers {
-                continue
-            }
-            try require(.entitlement(entitlement))
-        }
-    }
-}
-
 extension CustomerState {
     /// Returns how long each of the entitlement's waiting grants lasts, and when its other grants end.
     fileprivate func waiting(
@@ -107,12 +94,5 @@ extension CustomerState {
             }
         }
         return (lengths, ends)
-    }
-}
-
-extension SettingsChange {
-    /// The entitlements that get a limit.
-    var limitedEntitlements: [EntitlementID] {
-        supportLimits.filter { $0.value != nil }.keys.sorted()
     }
 }

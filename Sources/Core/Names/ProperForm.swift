@@ -57,25 +57,17 @@ extension Identifier {
 }
 
 extension Catalog {
-    /// Throws if the catalog does not know the entitlement and its id could be mistaken for a
-    /// different one.
-    package func requireProperForm(of entitlement: EntitlementID) throws(Refusal) {
-        if entitlement.improperForm == nil || entitlements.contains(entitlement) { return }
-        try entitlement.requireProperForm()
-    }
-
-    /// Throws if the catalog does not know the currency and its id could be mistaken for a
-    /// different one.
-    package func requireProperForm(of currency: CurrencyID) throws(Refusal) {
-        if currency.improperForm == nil || currencies.contains(currency) { return }
-        try currency.requireProperForm()
+    /// Throws if the catalog does not know the name and it could be mistaken for a different one.
+    package func requireProperForm(of name: CatalogName) throws(Refusal) {
+        guard let improperForm = ImproperForm(of: name.text), !knows(name) else { return }
+        throw .idImproper(visible(name.text), improperForm)
     }
 
     /// Throws if any id that the previous catalog did not contain could be mistaken for a different
     /// one.
     func requireProperForms(after old: Catalog) throws(Refusal) {
-        for id in entitlements { try old.requireProperForm(of: id) }
-        for id in currencies { try old.requireProperForm(of: id) }
+        for id in entitlements { try old.requireProperForm(of: .entitlement(id)) }
+        for id in currencies { try old.requireProperForm(of: .currency(id)) }
         for product in products where old.product(product.key) == nil {
             try product.id.requireProperForm()
         }

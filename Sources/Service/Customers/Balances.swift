@@ -66,7 +66,7 @@ package struct CustomerBalances: Sendable {
                 situation throws(Refusal) in
                 let name = CatalogName.currency(wish.currency)
                 if !allowingUnknown { try situation.require(name, for: stream.customer) }
-                try situation.project.catalog.requireProperForm(of: wish.currency)
+                try situation.project.catalog.requireProperForm(of: name)
                 let state = situation.customer(stream.customer)
                 let limits = situation.project.settings.creditLimits
                 let events =

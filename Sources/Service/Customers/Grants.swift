@@ -33,7 +33,7 @@ package struct Grants: Sendable {
             stream, actor: sender.actor, cause: cause,
             naming: allowingUnknown ? nil : .entitlement(entitlement)
         ) { state, catalog, now throws(Refusal) in
-            try catalog.requireProperForm(of: entitlement)
+            try catalog.requireProperForm(of: .entitlement(entitlement))
             return try state.decide(wish, by: catalog, now: now)
         }
         return Wish(
