@@ -100,18 +100,18 @@ struct IntakeTests {
     func ended() throws {
         let refused = tried(1).judged(.refused(Self.refusal), now: Self.now, jitter: 0)
         for item in [fresh, refused] {
-            let settled = try item.settled(by: act, now: Self.now)
+            let settled = try item.decided(.settle, by: act, now: Self.now)
             #expect(settled.state == .settled(act) && settled.act == act)
             let other = AdminAct(actor: act.actor, reason: act.reason, ticket: nil)
-            #expect(try settled.settled(by: other, now: Self.now) == settled)
+            #expect(try settled.decided(.settle, by: other, now: Self.now) == settled)
             #expect(throws: Refusal.intake(.ended(fresh.id, .settled))) {
-                try settled.dropped(by: act, now: Self.now)
+                try settled.decided(.drop, by: act, now: Self.now)
             }
-            #expect(try item.dropped(by: act, now: Self.now).state == .dropped(act))
+            #expect(try item.decided(.drop, by: act, now: Self.now).state == .dropped(act))
         }
         let believed = tried(1).judged(.believed([]), now: Self.now, jitter: 0)
         #expect(throws: Refusal.intake(.ended(fresh.id, .believed))) {
-            try believed.settled(by: act, now: Self.now)
+            try believed.decided(.settle, by: act, now: Self.now)
         }
     }
 
@@ -121,17 +121,17 @@ struct IntakeTests {
         let waiting = tried(9).judged(.tryAgain(Self.reason), now: Self.now, jitter: 0)
         let refused = tried(9).judged(.refused(Self.refusal), now: Self.now, jitter: 0)
         let items = [
-            waiting, refused, try waiting.settled(by: act, now: Self.now),
-            try waiting.dropped(by: act, now: Self.now),
+            waiting, refused, try waiting.decided(.settle, by: act, now: Self.now),
+            try waiting.decided(.drop, by: act, now: Self.now),
         ]
         for item in items {
-            let retried = try item.retried(by: act, now: later)
+            let retried = try item.decided(.retry, by: act, now: later)
             #expect(retried.nextTry == later && retried.tries == 0 && retried.act == act)
             #expect(retried.reason == item.reason)
         }
         let believed = tried(1).judged(.believed([]), now: Self.now, jitter: 0)
         #expect(throws: Refusal.intake(.ended(fresh.id, .believed))) {
-            try believed.retried(by: act, now: later)
+            try believed.decided(.retry, by: act, now: later)
         }
     }
 }

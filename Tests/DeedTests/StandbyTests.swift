@@ -56,7 +56,7 @@ extension ProgramTests {
             // Only the primary commits these writes, and Deed does not acknowledge them.
             #expect(throws: CommandError.self) { try ledger.append(give) }
             #expect(throws: Fault.self) { try ledger.addIntake(.test(2, at: start), [2]) }
-            let settled = try queued.settled(by: act, now: start)
+            let settled = try queued.decided(.settle, by: act, now: start)
             #expect(throws: CommandError.self) { try ledger.changeIntake(settled) }
             try pair.stop(.primary)
             try pair.start(.primary)
@@ -134,7 +134,6 @@ extension ProgramTests {
                 { try ledger.end(lease, ranAt: now) },
                 { try ledger.forgetCredentials(of: app, before: 1) },
                 { try ledger.markNotifications(of: app, in: .sandbox, until: now) },
-                { _ = try ledger.forgetReader("begun") },
                 {
                     let new = DurableReader("new", from: .beginning)
                     _ = try ledger.read(by: new, under: lease) { _ in }

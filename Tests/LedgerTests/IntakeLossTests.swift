@@ -72,8 +72,9 @@ struct IntakeLossTests {
             item.judged(.tryAgain(Self.reason), now: start, jitter: 0),
             item.judged(.refused(Self.refusal), now: start, jitter: 0),
             item.judged(.believed([]), now: start, jitter: 0),
-            try item.settled(by: act(), now: start), try item.dropped(by: act(), now: start),
-            try item.retried(by: act(), now: start),
+            try item.decided(.settle, by: act(), now: start),
+            try item.decided(.drop, by: act(), now: start),
+            try item.decided(.retry, by: act(), now: start),
         ]
         for verdict in verdicts {
             try database.run("update deed.intake set revision = 0, state = 'waiting'")
@@ -97,7 +98,7 @@ struct IntakeLossTests {
                 .refused(RefusedEvidence(code: "other", sentence: "Not now.")), now: start,
                 jitter: 0),
             item.judged(.believed([]), now: start, jitter: 0),
-            try item.settled(by: act(), now: start),
+            try item.decided(.settle, by: act(), now: start),
         ]
         for other in others { #expect(try !ledger.changeIntake(other), "\(other.state)") }
         #expect(try revision() == 1)

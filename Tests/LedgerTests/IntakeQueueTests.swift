@@ -143,8 +143,9 @@ struct IntakeQueueTests {
         items[0] = refreshed.judged(.tryAgain(Self.reason), now: time(1), jitter: 0)
         items[1] = items[1].judged(.believed([result]), now: time(1), jitter: 0)
         items[2] = items[2].judged(.refused(Self.refusal), now: time(1), jitter: 0)
-        items[3] = try items[3].settled(by: act, now: time(1))
-        items[4] = try items[4].dropped(by: act, now: time(1)).retried(by: act, now: time(2))
+        items[3] = try items[3].decided(.settle, by: act, now: time(1))
+        items[4] = try items[4].decided(.drop, by: act, now: time(1)).decided(
+            .retry, by: act, now: time(2))
         for item in items { #expect(try ledger.changeIntake(item)) }
         ledger.close()
         let other = database.ledger()
@@ -184,7 +185,7 @@ struct IntakeQueueTests {
         let found = try #require(try ledger.intake(first.id, of: project))
         let act = AdminAct(actor: try Actor("a"), reason: try Reason("r"), ticket: nil)
         #expect(throws: CommandError.refused(.intake(.queuedAgain(first.id)))) {
-            try ledger.changeIntake(found.retried(by: act, now: start))
+            try ledger.changeIntake(found.decided(.retry, by: act, now: start))
         }
         #expect(try ledger.intake(first.id, of: project) == found)
     }

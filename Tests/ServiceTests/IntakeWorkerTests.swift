@@ -173,8 +173,8 @@ struct IntakeWorkerTests {
         let reason = AdminReason(reason: try Reason("spam"), ticket: nil)
         service.store.answer { [intake = service.intake, project] _, _, _, _ in
             _ = try? intake.ledger.perform(
-                intake.dropping(
-                    item.id, of: project, reason: reason,
+                intake.deciding(
+                    .drop, about: item.id, of: project, reason: reason,
                     by: Sender(actor: .intake, idempotencyKey: nil)))
             return .tryAgain(.scripted)
         }

@@ -7,18 +7,12 @@ struct IntakeRoutes: Sendable {
     let intake: Intake
 
     var routes: [Route] {
-        [
-            Route("GET", "/intake/{id}", .submit, .database, about: .found, item),
-            Route("POST", "/intake/{id}/settle", .administer, .database, about: .found) {
-                call throws(Problem) in try change(call, intake.settling)
-            },
-            Route("POST", "/intake/{id}/drop", .administer, .database, about: .found) {
-                call throws(Problem) in try change(call, intake.dropping)
-            },
-            Route("POST", "/intake/{id}/retry", .administer, .database, about: .found) {
-                call throws(Problem) in try change(call, intake.retrying)
-            },
-        ]
+        let decisions = IntakeDecision.allCases.map { decision in
+            Route(
+                "POST", "/intake/{id}/\(decision.rawValue)", .administer, .database, about: .found
+            ) { call throws(Problem) in try decide(decision, call) }
+        }
+        return [Route("GET", "/intake/{id}", .submit, .database, about: .found, item)] + decisions
     }
 
     private func item(_ call: Call) throws(Problem) -> Response {
@@ -28,8 +22,8 @@ struct IntakeRoutes: Sendable {
         return .json(item.json(try ask(intake.actorNames(of: [item], in: call.access.project))))
     }
 
-    private func change(
-        _ call: Call, _ change: (IntakeID, ProjectID, AdminReason, Sender) -> Wish<IntakeItem>
+    private func decide(
+        _ decision: IntakeDecision, _ call: Call
     ) throws(Problem) -> Wish<Response> {
         let reason = try Body(call.body, of: Body.reasonNames).adminReason()
         let (id, project) = (try call.intakeID(), call.access.project)
@@ -37,7 +31,7 @@ struct IntakeRoutes: Sendable {
             let item = try obey(intake.item(id, of: project))
             try call.access.require(item.wish.heading.environment)
         }
-        return change(id, project, reason, call.sender)
+        return intake.deciding(decision, about: id, of: project, reason: reason, by: call.sender)
             .thenLooking { [intake] item throws(CommandError) in
                 item.json(try obtain(intake.actorNames(of: [item], in: project)))
             }.response { .json($0) }

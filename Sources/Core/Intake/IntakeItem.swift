@@ -164,6 +164,16 @@ package struct IntakeResult: Hashable, Sendable {
     }
 }
 
+/// A person's decision about a queued item.
+package enum IntakeDecision: String, Sendable, CaseIterable {
+    /// To judge the item now as if it were new, even if it was refused or ended manually.
+    case retry
+    /// To end the item, because the matter was resolved in another way.
+    case settle
+    /// To end the item without any effect.
+    case drop
+}
+
 /// The person who made a manual decision, and the reason.
 package struct AdminAct: Hashable, Sendable {
     package let actor: Actor
@@ -245,14 +255,15 @@ extension IntakeItem {
         return item
     }
 
-    /// Returns the item after a person has resolved the matter in another way.
-    package func settled(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
-        try ended(.settled(act), now: now)
-    }
-
-    /// Returns the item after a person has decided to ignore the evidence.
-    package func dropped(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
-        try ended(.dropped(act), now: now)
+    /// Returns the item after a person's decision.
+    package func decided(
+        _ decision: IntakeDecision, by act: AdminAct, now: Instant
+    ) throws(Refusal) -> IntakeItem {
+        switch decision {
+        case .retry: try retried(by: act, now: now)
+        case .settle: try ended(.settled(act), now: now)
+        case .drop: try ended(.dropped(act), now: now)
+        }
     }
 
     private func ended(_ end: State, now: Instant) throws(Refusal) -> IntakeItem {
@@ -267,7 +278,7 @@ extension IntakeItem {
     }
 
     /// Returns the item, due immediately like a new one. Accepted evidence stays recorded.
-    package func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
+    private func retried(by act: AdminAct, now: Instant) throws(Refusal) -> IntakeItem {
         if case .believed = state { throw .intake(.ended(id, .believed)) }
         var item = self
         item.retriedBy = act

@@ -81,41 +81,18 @@ extension Intake {
         return try obtain(queue.intake(of: project, in: state, after: last, limit: limit))
     }
 
-    /// Returns a request to close an item because support staff resolved the matter in another way.
-    package func settling(
-        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) -> Wish<IntakeItem> {
-        changing(id, of: project) { item, now throws(Refusal) in
-            try item.settled(by: AdminAct(sender, reason), now: now)
-        }
-    }
-
-    /// Returns a request to close an item without any effect.
-    package func dropping(
-        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) -> Wish<IntakeItem> {
-        changing(id, of: project) { item, now throws(Refusal) in
-            try item.dropped(by: AdminAct(sender, reason), now: now)
-        }
-    }
-
-    /// Returns a request to judge an item now as if it were new, even if it was refused or a person
-    /// closed it.
-    package func retrying(
-        _ id: IntakeID, of project: ProjectID, reason: AdminReason, by sender: Sender
-    ) -> Wish<IntakeItem> {
-        changing(id, of: project) { item, now throws(Refusal) in
-            try item.retried(by: AdminAct(sender, reason), now: now)
-        }
-    }
-
-    /// Makes the change to the queue in a lookup step, because the queue is not part of the log.
-    private func changing(
-        _ id: IntakeID, of project: ProjectID,
-        _ change: @escaping @Sendable (IntakeItem, Instant) throws(Refusal) -> IntakeItem
+    /// Returns a request to change an item as a person has decided. The queue changes in a lookup step, because it is
+    /// not part of the log.
+    package func deciding(
+        _ decision: IntakeDecision, about id: IntakeID, of project: ProjectID, reason: AdminReason,
+        by sender: Sender
     ) -> Wish<IntakeItem> {
         .look { () throws(CommandError) in
-            .answered(.success(try changed(id, of: project, change)))
+            let act = AdminAct(sender, reason)
+            let item = try changed(id, of: project) { item, now throws(Refusal) in
+                try item.decided(decision, by: act, now: now)
+            }
+            return .answered(.success(item))
         }
     }
 

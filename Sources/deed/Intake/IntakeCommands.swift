@@ -4,7 +4,8 @@ import Core
 import JSON
 import Service
 
-let intakeCommands = [listIntakeCommand, showIntakeCommand] + IntakeChange.allCases.map(\.command)
+let intakeCommands =
+    [listIntakeCommand, showIntakeCommand] + IntakeDecision.allCases.map(\.command)
 
 private let itemPositional = Positional(
     name: "ID", help: "the item's id, as deed intake list shows it")
@@ -47,13 +48,8 @@ private let showIntakeCommand = CommandSpec(
     }
 }
 
-/// What a person can decide about a queued item.
-private enum IntakeChange: String, CaseIterable {
-    case retry
-    case settle
-    case drop
-
-    var summary: String {
+extension IntakeDecision {
+    private var summary: String {
         switch self {
         case .retry: "Judges queued evidence now, even if it was refused, settled or dropped."
         case .settle: "Marks queued evidence as settled in another way."
@@ -61,7 +57,7 @@ private enum IntakeChange: String, CaseIterable {
         }
     }
 
-    var command: CommandSpec {
+    fileprivate var command: CommandSpec {
         CommandSpec(
             path: ["intake", rawValue], summary: summary, positionals: [itemPositional],
             options: reasons + [.project] + Option.database,
@@ -72,16 +68,9 @@ private enum IntakeChange: String, CaseIterable {
             let project = try invocation.project()
             let sender = try invocation.sender()
             try invocation.withIntake { intake throws(CommandEnd) in
-                let wish =
-                    switch self {
-                    case .retry:
-                        intake.retrying(id, of: project, reason: reason, by: sender)
-                    case .settle:
-                        intake.settling(id, of: project, reason: reason, by: sender)
-                    case .drop:
-                        intake.dropping(id, of: project, reason: reason, by: sender)
-                    }
-                let item = try obey(intake.ledger.perform(wish))
+                let item = try obey(
+                    intake.ledger.perform(
+                        intake.deciding(self, about: id, of: project, reason: reason, by: sender)))
                 invocation.show(
                     item.json(try ask(intake.actorNames(of: [item], in: project))), text: item.line)
             }
