@@ -116,7 +116,6 @@ extension Statement {
     package static let readCursor = Statement(embedded: File.read_cursor_sql)
     package static let openCursor = Statement(embedded: File.open_cursor_sql)
     package static let moveCursor = Statement(embedded: File.move_cursor_sql)
-    package static let forgetCursor = Statement(embedded: File.forget_cursor_sql)
 
     // Evidence.
     package static let insertEvidence = Statement(embedded: File.insert_evidence_sql)

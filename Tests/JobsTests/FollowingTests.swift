@@ -147,9 +147,6 @@ struct FollowingTests {
         #expect(try read(end, under: lease).isWhole(behind: 3))
         #expect(try read(DurableReader("late", from: .beginning), under: lease).count == 0)
         #expect(try read(under: lease).count == 5)
-        #expect(try ledger.forgetReader("late"))
-        #expect(try !ledger.forgetReader("late"))
-        #expect(try read(DurableReader("late", from: .beginning), under: lease).count == 5)
     }
 
     @Test("Events written to a restored log are passed on")

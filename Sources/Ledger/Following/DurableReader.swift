@@ -49,14 +49,7 @@ extension Ledger {
         return try move(reader, over: passed, under: lease) && !news.allSatisfy(\.isComplete)
     }
 
-    /// Deletes the reader's place, so that a reader with that name starts over. Returns false if no place was stored.
-    package func forgetReader(_ name: String) throws(Fault) -> Bool {
-        try requireWritable()
-        return try !list(Statement.forgetCursor(.text(name)), over: watching) { _, _ in () }.isEmpty
-    }
-
-    /// Returns the reader's place, or creates it where the reader starts; empty if another instance has just created
-    /// it.
+    /// Returns the reader's place, or creates it where the reader starts; empty if another instance has just created it.
     private func place(of reader: DurableReader) throws(Fault) -> [Position] {
         func place(_ rows: borrowing Rows, _ row: Int) -> Position {
             Position(shard: Shard(number: rows.int2(row, 0)), sequence: rows.int8(row, 1))

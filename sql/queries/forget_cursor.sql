@@ -1,2 +1,0 @@
--- $1 name
-delete from {schema}.cursors where name = $1 returning shard
