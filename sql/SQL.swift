@@ -7,7 +7,15 @@ package struct Migration: Sendable {
     package let script: Script
     /// Whether each statement runs in its own transaction, as a concurrent index build requires. If
     /// such a migration is interrupted, its statements run again.
-    package var isStepwise = false
+    package let isStepwise: Bool
+
+    /// The name begins with the number.
+    private init(_ name: String, _ text: [UInt8], isStepwise: Bool = false) {
+        number = Int64(name.prefix { $0 != "_" }) ?? 0
+        self.name = name
+        script = Script(embedded: text)
+        self.isStepwise = isStepwise
+    }
 
     /// The migration's statements, each of which ends with a line.
     package var steps: [Script] {
@@ -34,47 +42,26 @@ package struct Migration: Sendable {
 
     /// Every migration that this binary knows, in order.
     package static let all = [
-        Migration(
-            number: 1, name: "0001_baseline", script: Script(embedded: File._001_baseline_sql)),
-        Migration(number: 2, name: "0002_hands", script: Script(embedded: File._002_hands_sql)),
-        Migration(number: 3, name: "0003_find", script: Script(embedded: File._003_find_sql)),
-        Migration(
-            number: 4, name: "0004_webhooks", script: Script(embedded: File._004_webhooks_sql)),
-        Migration(
-            number: 5, name: "0005_operate", script: Script(embedded: File._005_operate_sql)),
-        Migration(number: 6, name: "0006_erase", script: Script(embedded: File._006_erase_sql)),
-        Migration(
-            number: 7, name: "0007_persons", script: Script(embedded: File._007_persons_sql)),
-        Migration(number: 8, name: "0008_merge", script: Script(embedded: File._008_merge_sql)),
-        Migration(
-            number: 9, name: "0009_console", script: Script(embedded: File._009_console_sql)),
-        Migration(number: 10, name: "0010_kept", script: Script(embedded: File._010_kept_sql)),
-        Migration(
-            number: 11, name: "0011_causes", script: Script(embedded: File._011_causes_sql),
-            isStepwise: true),
-        Migration(
-            number: 12, name: "0012_format", script: Script(embedded: File._012_format_sql)),
-        Migration(
-            number: 13, name: "0013_notes", script: Script(embedded: File._013_notes_sql),
-            isStepwise: true),
-        Migration(
-            number: 14, name: "0014_forget", script: Script(embedded: File._014_forget_sql),
-            isStepwise: true),
-        Migration(
-            number: 15, name: "0015_forgetting", script: Script(embedded: File._015_forgetting_sql)
-        ),
-        Migration(
-            number: 16, name: "0016_tickets", script: Script(embedded: File._016_tickets_sql),
-            isStepwise: true),
-        Migration(
-            number: 17, name: "0017_factors", script: Script(embedded: File._017_factors_sql)),
-        Migration(
-            number: 18, name: "0018_catalogs", script: Script(embedded: File._018_catalogs_sql)),
-        Migration(
-            number: 19, name: "0019_figures", script: Script(embedded: File._019_figures_sql)),
-        Migration(
-            number: 20, name: "0020_acts", script: Script(embedded: File._020_acts_sql),
-            isStepwise: true),
+        Migration("0001_baseline", File._001_baseline_sql),
+        Migration("0002_hands", File._002_hands_sql),
+        Migration("0003_find", File._003_find_sql),
+        Migration("0004_webhooks", File._004_webhooks_sql),
+        Migration("0005_operate", File._005_operate_sql),
+        Migration("0006_erase", File._006_erase_sql),
+        Migration("0007_persons", File._007_persons_sql),
+        Migration("0008_merge", File._008_merge_sql),
+        Migration("0009_console", File._009_console_sql),
+        Migration("0010_kept", File._010_kept_sql),
+        Migration("0011_causes", File._011_causes_sql, isStepwise: true),
+        Migration("0012_format", File._012_format_sql),
+        Migration("0013_notes", File._013_notes_sql, isStepwise: true),
+        Migration("0014_forget", File._014_forget_sql, isStepwise: true),
+        Migration("0015_forgetting", File._015_forgetting_sql),
+        Migration("0016_tickets", File._016_tickets_sql, isStepwise: true),
+        Migration("0017_factors", File._017_factors_sql),
+        Migration("0018_catalogs", File._018_catalogs_sql),
+        Migration("0019_figures", File._019_figures_sql),
+        Migration("0020_acts", File._020_acts_sql, isStepwise: true),
     ]
 }
 
