@@ -181,13 +181,8 @@ package final class Deliverer {
             isDirty = true
         }
         if now >= nextSecrets {
-            do throws(CommandError) {
-                secrets = try ports.vault.secrets(of: name) ?? secrets
-            } catch {
-                switch error {
-                case .fault(let fault): throw fault
-                case .refused(let refusal): throw .broken(refusal.withRemedy)
-                }
+            secrets = try rethrowing(as: \CommandError.asFault) { () throws(CommandError) in
+                try ports.vault.secrets(of: name) ?? secrets
             }
             // Messages are never sent unsigned.
             if secrets.keys.isEmpty {

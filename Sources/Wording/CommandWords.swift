@@ -185,3 +185,13 @@ extension Trouble {
     /// The sentence and the remedy in the command line's words, for answers, logs, and records that operators read.
     package var withRemedy: String { remedy?.after(sentence) ?? sentence }
 }
+
+extension CommandError {
+    /// The fault of work that is never refused. A refusal means that the program is broken.
+    package var asFault: Fault {
+        switch self {
+        case .fault(let fault): fault
+        case .refused(let refusal): .broken(refusal.withRemedy)
+        }
+    }
+}

@@ -103,11 +103,7 @@ extension Ledger {
     ) -> [Fault?] {
         let commands = repairs.map { (command: Command.mending($0.stream), calls: $0.calls) }
         return appendAll(commands, at: pace).map { answer in
-            switch answer {
-            case .success: nil
-            case .failure(.fault(let fault)): fault
-            case .failure(.refused(let refusal)): .broken(refusal.withRemedy)
-            }
+            if case .failure(let error) = answer { error.asFault } else { nil }
         }
     }
 }

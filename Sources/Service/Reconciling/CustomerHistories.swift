@@ -158,7 +158,7 @@ extension StoreRound {
                 app: question.place.app, environment: question.place.environment, purchase: purchase
             )
             do throws(StoreQuestionError) {
-                let answer = try believing(app) { () throws(StoreQuestionError) in
+                let answer = try believing { () throws(StoreQuestionError) in
                     try recordHistory(of: place, app)
                 }
                 unknown.learnKnown(place)

@@ -153,7 +153,7 @@ extension StoreRound {
         _ asked: Asked, _ app: App, beside others: [Asked], at now: Instant
     ) throws(StoreQuestionError) -> Set<PurchaseID> {
         try wanted()
-        let proven = try believing(app) { () throws(StoreQuestionError) in
+        let proven = try believing { () throws(StoreQuestionError) in
             try standing(asked, app, at: now)
         }
         let facts = proven.flatMap(\.proven).map(\.facts)
@@ -164,7 +164,7 @@ extension StoreRound {
         var marks: [(HistoryMark, StorePurchase)] = []
         for one in told where one.before.isGap(before: facts) {
             do throws(StoreQuestionError) {
-                let (more, mark) = try believing(app) { () throws(StoreQuestionError) in
+                let (more, mark) = try believing { () throws(StoreQuestionError) in
                     try history(of: one, app)
                 }
                 earlier += more

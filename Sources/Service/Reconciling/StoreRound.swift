@@ -82,10 +82,7 @@ final class StoreRound {
             }
             try tellMissing(of: apps)
         } catch {
-            switch error {
-            case .fault(let fault): throw fault
-            case .refused(let refusal): throw .broken(refusal.withRemedy)
-            }
+            throw error.asFault
         }
         for (failure, told) in failures.sorted(by: {
             ($0.key.subject, $0.key.code) < ($1.key.subject, $1.key.code)
@@ -232,7 +229,7 @@ extension StoreRound {
     /// Asks again if an answer cannot be verified, because it may have been garbled on the way. Accepts that a store
     /// does not know a purchase only after the store has said so three times.
     func believing<Answer>(
-        _ app: App, _ ask: () throws(StoreQuestionError) -> Answer
+        _ ask: () throws(StoreQuestionError) -> Answer
     ) throws(StoreQuestionError) -> Answer {
         for _ in 1..<StoreRound.patience {
             do throws(StoreQuestionError) {

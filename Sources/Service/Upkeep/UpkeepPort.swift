@@ -52,16 +52,6 @@ extension Fault {
     fileprivate var isOfMany: Bool { isOfWholeDatabase || self == .busy || self == .logBlocked }
 }
 
-extension CommandError {
-    /// Upkeep is never refused, so a refusal means that something is broken.
-    fileprivate var asFault: Fault {
-        switch self {
-        case .fault(let fault): fault
-        case .refused(let refusal): .broken(refusal.withRemedy)
-        }
-    }
-}
-
 extension Result where Failure == Fault {
     var fault: Fault? {
         if case .failure(let fault) = self { fault } else { nil }

@@ -28,50 +28,34 @@ final class Patient {
     var keyFile: SecretKeyFile { invocation.secretKeyFile }
 
     /// The database, or the reason why it cannot be opened.
-    private(set) lazy var database: Result<Database, CommandEnd> = {
-        do throws(CommandEnd) {
-            let database = try invocation.database()
-            openedDatabase = database
-            return .success(database)
-        } catch {
-            return .failure(error)
-        }
-    }()
+    private(set) lazy var database = Result { () throws(CommandEnd) in
+        let database = try invocation.database()
+        openedDatabase = database
+        return database
+    }
 
     /// The server, or the reason why it does not answer.
-    private(set) lazy var server: Result<ServerExamination, CommandEnd> = {
-        do throws(CommandEnd) {
-            let database = try database.get()
-            let found = try attempt { () throws(LedgerError) in
-                try ServerExamination.of(database.connection(role: nil))
-            }
-            guard let found else {
-                throw .fault("The server returned no information about itself.")
-            }
-            return .success(found)
-        } catch {
-            return .failure(error)
+    private(set) lazy var server = Result { () throws(CommandEnd) in
+        let database = try database.get()
+        let found = try attempt { () throws(LedgerError) in
+            try ServerExamination.of(database.connection(role: nil))
         }
-    }()
+        guard let found else {
+            throw CommandEnd.fault("The server returned no information about itself.")
+        }
+        return found
+    }
 
     /// The schema and the log's format, or the reason why they are unknown.
-    private(set) lazy var standing: Result<SchemaStanding, CommandEnd> = {
-        do throws(CommandEnd) {
-            let database = try database.get()
-            var schema = Schema(database.connection(role: nil))
-            return .success(try attempt { () throws(LedgerError) in try schema.standing() })
-        } catch {
-            return .failure(error)
-        }
-    }()
+    private(set) lazy var standing = Result { () throws(CommandEnd) in
+        let database = try database.get()
+        var schema = Schema(database.connection(role: nil))
+        return try attempt { () throws(LedgerError) in try schema.standing() }
+    }
 
-    private(set) lazy var condition: Result<DatabaseCondition, CommandEnd> = {
-        do throws(CommandEnd) {
-            return .success(try DatabaseCondition(of: try database.get()))
-        } catch {
-            return .failure(error)
-        }
-    }()
+    private(set) lazy var condition = Result { () throws(CommandEnd) in
+        try DatabaseCondition(of: try database.get())
+    }
 
     private(set) lazy var differences: [SchemaDifference] = {
         guard let database = try? database.get() else { return [] }
