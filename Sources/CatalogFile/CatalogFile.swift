@@ -69,14 +69,10 @@ package enum CatalogFile {
         _ titles: [Identifier<Kind>: String],
         _ endingSoon: [Identifier<Kind>: CalendarDuration] = [:]
     ) -> JSON {
-        var object = JSONObject()
-        for (id, title) in titles.sorted(by: { $0.key < $1.key }) {
-            var entry = JSONObject()
-            entry.append("title", .string(title))
-            if let notice = endingSoon[id] { entry.append("ending_soon", .string(notice.text)) }
-            object.append(id.text, .object(entry))
+        .object(each: titles.sorted { $0.key < $1.key }) { id, title in
+            let entry: JSON = ["title": .string(title)]
+            return (id.text, entry.with("ending_soon", endingSoon[id].map { JSON.string($0.text) }))
         }
-        return .object(object)
     }
 }
 
@@ -88,11 +84,10 @@ extension Product {
         object.append("kind", .string(kind.rawValue))
         switch terms {
         case .consumable(let credits):
-            var amounts = JSONObject()
-            for (currency, amount) in credits.sorted(by: { $0.key < $1.key }) {
-                amounts.append(currency.text, .integer(amount))
+            let amounts = JSON.object(each: credits.sorted { $0.key < $1.key }) {
+                ($0.key.text, .integer($0.value))
             }
-            object.append("credits", .object(amounts))
+            object.append("credits", amounts)
         case .nonConsumable:
             break
         case .nonRenewing(let duration, let stacking):

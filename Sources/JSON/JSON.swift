@@ -116,6 +116,18 @@ extension JSON {
 
     package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
 
+    /// Returns an object with one member for each element.
+    package static func object<Elements: Sequence>(
+        each elements: Elements, _ member: (Elements.Element) -> (name: String, value: JSON)
+    ) -> JSON {
+        var object = JSONObject()
+        for element in elements {
+            let (name, value) = member(element)
+            object.append(name, value)
+        }
+        return .object(object)
+    }
+
     /// Returns the members of this object followed by those of another one.
     package func followed(by other: JSON) -> JSON {
         guard var object, let others = other.object else { return self }

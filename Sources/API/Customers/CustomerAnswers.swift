@@ -90,8 +90,6 @@ extension Grant {
 
 extension Balances {
     var json: JSON {
-        var amounts = JSONObject()
-        for currency in currencies { amounts.append(currency.text, .integer(self[currency])) }
-        return .object(amounts)
+        .object(each: currencies) { ($0.text, .integer(self[$0])) }
     }
 }

@@ -49,11 +49,10 @@ extension [MergeRefusal.Loss] {
     /// The amounts of the first currency, and the missing amounts of all currencies.
     fileprivate var details: [(String, JSON)] {
         guard let first else { return [] }
-        var missing = JSONObject()
-        for loss in self { missing.append(loss.currency.text, .integer(loss.missing)) }
+        let missing = JSON.object(each: self) { ($0.currency.text, .integer($0.missing)) }
         return [
             ("currency", .string(first.currency.text)), ("balance", .integer(first.has)),
-            ("needs", .integer(first.needs)), ("missing", .object(missing)),
+            ("needs", .integer(first.needs)), ("missing", missing),
         ]
     }
 }

@@ -21,10 +21,6 @@ extension RehearsalAnswer.Side {
 
 extension RehearsalAnswer.Standing {
     fileprivate func json(of stream: Stream) -> JSON {
-        var members = JSONObject()
-        for entitlement in entitlements.all {
-            members.append(entitlement.id.text, .object(Optional(entitlement).members(of: stream)))
-        }
-        return ["entitlements": .object(members), "balances": balances.json]
+        ["entitlements": entitlements.json(of: stream), "balances": balances.json]
     }
 }

@@ -8,12 +8,7 @@ extension TimelineRow {
         switch subject {
         case .entitlement(let id): object.append("entitlement", .string(id.text))
         case .source(let source, let product):
-            object.append("source", .string(source.name))
-            switch source {
-            case .purchase(let id): object.append("purchase", .string(id.description))
-            case .grant(let id): object.append("grant", .string(id.text))
-            case .originalAppVersion(let app): object.append("app", .string(app.text))
-            }
+            object.append(source)
             object.append("product", .optional(product?.text))
         case .purchase(let id, let product):
             object.append("purchase", .string(id.description))

@@ -30,9 +30,7 @@ extension ErasureLook.Side {
 
 extension KeptCounts {
     package var json: JSON {
-        var counts = JSONObject()
-        for (kind, count) in all { counts.append(kind, .integer(count)) }
-        return .object(counts)
+        .object(each: all) { kind, count in (kind, .integer(count)) }
     }
 }
 

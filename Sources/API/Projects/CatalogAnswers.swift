@@ -55,18 +55,16 @@ extension JSON {
     }
 
     fileprivate static func tallies(_ tallies: [Environment: AccessTally]) -> JSON {
-        var object = JSONObject()
-        for environment in Environment.allCases {
+        .object(each: Environment.allCases) { environment in
             let tally = tallies[environment] ?? AccessTally()
-            var counts = JSONObject()
-            for (id, count) in tally.byEntitlement.sorted(by: { $0.key < $1.key }) {
-                counts.append(id.text, .integer(count))
+            let counts = JSON.object(each: tally.byEntitlement.sorted { $0.key < $1.key }) {
+                ($0.key.text, .integer($0.value))
             }
-            object.append(
+            return (
                 environment.rawValue,
-                ["customers": .integer(tally.customers), "entitlements": .object(counts)])
+                ["customers": .integer(tally.customers), "entitlements": counts]
+            )
         }
-        return .object(object)
     }
 
     static func ids<Kind>(_ ids: [Identifier<Kind>]) -> JSON {

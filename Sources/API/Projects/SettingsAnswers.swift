@@ -51,11 +51,9 @@ extension ProjectSettings {
 
 extension SupportLimits {
     fileprivate var json: JSON {
-        var object = JSONObject()
-        for (entitlement, limit) in durations.sorted(by: { $0.key < $1.key }) {
-            object.append(entitlement.text, .string(limit.text))
+        .object(each: durations.sorted { $0.key < $1.key }) {
+            ($0.key.text, .string($0.value.text))
         }
-        return .object(object)
     }
 }
 
@@ -70,13 +68,12 @@ extension RefundReporting {
 
 extension ProjectSettings {
     fileprivate var limits: JSON {
-        var object = JSONObject()
-        for (currency, limit) in creditLimits.sorted(by: { $0.key < $1.key }) {
-            object.append(
+        .object(each: creditLimits.sorted { $0.key < $1.key }) { currency, limit in
+            (
                 currency.text,
-                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)])
+                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)]
+            )
         }
-        return .object(object)
     }
 }
 

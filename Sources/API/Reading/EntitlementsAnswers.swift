@@ -2,6 +2,12 @@ package import Answers
 package import Core
 package import JSON
 
+extension Entitlements {
+    func json(of stream: Stream) -> JSON {
+        .object(each: all) { ($0.id.text, .object(Optional($0).members(of: stream))) }
+    }
+}
+
 extension EntitlementsAnswer {
     /// The answer to `GET /v1/customers/{c}/entitlements`.
     package var json: JSON {
@@ -9,11 +15,7 @@ extension EntitlementsAnswer {
         appendHead(
             to: &object, instant: { entitlements.at.append(to: &$0) },
             position: { $0.append(text: position.description) })
-        var members = JSONObject()
-        for entitlement in entitlements.all {
-            members.append(entitlement.id.text, .object(Optional(entitlement).members(of: stream)))
-        }
-        object.append("entitlements", .object(members))
+        object.append("entitlements", entitlements.json(of: stream))
         return .object(object)
     }
 

@@ -46,6 +46,18 @@ extension RecordedEvent {
     }
 }
 
+extension JSONObject {
+    /// Adds the source's kind and id.
+    mutating func append(_ source: Entitlement.Source) {
+        append("source", .string(source.name))
+        switch source {
+        case .purchase(let id): append("purchase", .string(id.description))
+        case .grant(let id): append("grant", .string(id.text))
+        case .originalAppVersion(let app): append("app", .string(app.text))
+        }
+    }
+}
+
 extension ExplainedRight {
     fileprivate var json: JSON {
         var object = JSONObject()
@@ -54,12 +66,7 @@ extension ExplainedRight {
         object.append("start", .instant(interval.start))
         object.append("end", .instant(interval.end))
         object.append("cut", .optional(cut?.rawValue))
-        object.append("source", .string(source.name))
-        switch source {
-        case .purchase(let id): object.append("purchase", .string(id.description))
-        case .grant(let id): object.append("grant", .string(id.text))
-        case .originalAppVersion(let app): object.append("app", .string(app.text))
-        }
+        object.append(source)
         object.append("product", .optional(product?.text))
         object.append("transactions", .array(transactions.map(\.json)))
         object.append("renewals", .array(renewals.map(\.json)))

@@ -232,11 +232,7 @@ struct KeptEarning: PayloadCodable {
 
 extension JSON {
     fileprivate static func amounts(_ amounts: [CurrencyID: Int64]) -> JSON {
-        var object = JSONObject()
-        for (currency, amount) in amounts.sorted(by: { $0.key < $1.key }) {
-            object.append(currency.text, .integer(amount))
-        }
-        return .object(object)
+        .object(each: amounts.sorted { $0.key < $1.key }) { ($0.key.text, .integer($0.value)) }
     }
 }
 

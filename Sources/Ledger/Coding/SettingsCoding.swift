@@ -144,11 +144,9 @@ extension ProjectSettings: PayloadCodable {
 
 extension SupportLimits: PayloadCodable {
     var payload: JSON {
-        var object = JSONObject()
-        for (entitlement, limit) in durations.sorted(by: { $0.key < $1.key }) {
-            object.append(entitlement.text, .string(limit.text))
+        .object(each: durations.sorted { $0.key < $1.key }) {
+            ($0.key.text, .string($0.value.text))
         }
-        return .object(object)
     }
 
     init(_ payload: Payload) throws {
@@ -175,13 +173,12 @@ extension RefundReporting: PayloadCodable {
 
 extension JSON {
     fileprivate static func limits(_ limits: [CurrencyID: CreditLimit]) -> JSON {
-        var object = JSONObject()
-        for (currency, limit) in limits.sorted(by: { $0.key < $1.key }) {
-            object.append(
+        .object(each: limits.sorted { $0.key < $1.key }) { currency, limit in
+            (
                 currency.text,
-                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)])
+                ["per_call": .integer(limit.perCall), "per_day": .integer(limit.perDay)]
+            )
         }
-        return .object(object)
     }
 }
 
