@@ -54,9 +54,7 @@ extension Connection {
     /// Throws unless the holder still has the lease. The lease then stays with the holder until the transaction ends.
     mutating func require(_ lease: Lease) throws(LedgerError) {
         let call = Statement.requireLease(.text(lease.name), .int8(lease.fence))
-        try read([call]) { _, rows throws(LedgerError) in
-            if rows.count == 0 { throw .leaseLost }
-        }
+        if try list(call, { _, _ in () }).isEmpty { throw .leaseLost }
     }
 }
 

@@ -275,6 +275,15 @@ package final class Ledger: Sendable {
         }
     }
 
+    /// Sends calls whose rows do not matter.
+    func send(_ calls: [Call], over pool: Pool? = nil) throws(Fault) {
+        try faulting { () throws(LedgerError) in
+            try (pool ?? self.pool).settled { connection throws(LedgerError) in
+                try connection.execute(calls)
+            }
+        }
+    }
+
     /// Returns the rows, or the reason why the database refused the call.
     func rows<Item>(
         _ call: Call, over pool: Pool? = nil, isRepeatable: Bool = true,
@@ -283,11 +292,7 @@ package final class Ledger: Sendable {
         do throws(LedgerError) {
             return try (pool ?? self.pool).settled(isRepeatable: isRepeatable) {
                 connection throws(LedgerError) in
-                var items: [Item] = []
-                try connection.read([call]) { _, rows throws(LedgerError) in
-                    for row in 0..<rows.count { items.append(try item(rows, row)) }
-                }
-                return items
+                try connection.list(call, item)
             }
         } catch {
             troubles.note(error)

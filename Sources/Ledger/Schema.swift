@@ -150,19 +150,12 @@ extension SchemaStep {
 
 extension Connection {
     mutating func appliedMigrations() throws(LedgerError) -> [AppliedMigration] {
-        var isThere = false
-        try read([Statement.migrationsExist()]) { _, rows in isThere = rows.bool(0, 0) }
-        if !isThere { return [] }
-        var applied: [AppliedMigration] = []
-        try read([Statement.migrationsApplied()]) { _, rows in
-            for row in 0..<rows.count {
-                applied.append(
-                    AppliedMigration(
-                        number: rows.int8(row, 0), name: rows.text(row, 1),
-                        digest: rows.bytes(row, 2)))
-            }
+        let isThere = try list(Statement.migrationsExist()) { rows, row in rows.bool(row, 0) }
+        if isThere != [true] { return [] }
+        return try list(Statement.migrationsApplied()) { rows, row in
+            AppliedMigration(
+                number: rows.int8(row, 0), name: rows.text(row, 1), digest: rows.bytes(row, 2))
         }
-        return applied
     }
 
     /// Returns the applied migrations. Throws if an unreleased build applied any others.
@@ -196,10 +189,7 @@ extension Connection {
     }
 
     fileprivate mutating func logDemand() throws(LedgerError) -> LogDemand {
-        var demand: LogDemand?
-        try read([Statement.readFormat()]) { _, rows in
-            if rows.count > 0 { demand = LogDemand(rows, 0) }
-        }
+        let demand = try list(Statement.readFormat()) { rows, row in LogDemand(rows, row) }.first
         guard let demand else { throw .unreadable("the log's format") }
         return demand
     }
@@ -292,9 +282,7 @@ extension Connection {
     }
 
     private mutating func isGranted(_ lock: Call) throws(LedgerError) -> Bool {
-        var isGranted = false
-        try read([lock]) { _, rows in isGranted = rows.bool(0, 0) }
-        return isGranted
+        try list(lock) { rows, row in rows.bool(row, 0) } == [true]
     }
 }
 

@@ -48,11 +48,7 @@ package final class TestClockTable: Sendable {
 
     private func first(_ call: Call, isRepeatable: Bool = true) throws(LedgerError) -> Int64? {
         try pool.settled(isRepeatable: isRepeatable) { connection throws(LedgerError) in
-            var number: Int64?
-            try connection.read([call]) { _, rows in
-                if rows.count > 0 { number = rows.optionalInt8(0, 0) }
-            }
-            return number
+            try connection.list(call) { rows, row in rows.optionalInt8(row, 0) }.first ?? nil
         }
     }
 }

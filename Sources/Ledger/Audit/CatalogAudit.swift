@@ -17,7 +17,7 @@ extension Auditor {
                     type: row.header.type, format: format, payload: row.payload),
                 let digest = changed.digest
             else { continue }
-            let found = try all(Statement.findCatalog(.bytea(digest))) { rows, row in
+            let found = try link.list(Statement.findCatalog(.bytea(digest))) { rows, row in
                 SHA256.digest(rows.bytes(row, 0)).bytes
             }.first
             if found == digest { continue }

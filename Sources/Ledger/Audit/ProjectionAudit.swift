@@ -223,7 +223,7 @@ package struct ProjectionAudit {
                         expected: "none: the log has no events of this customer", found: "a row"))
                 continue
             }
-            compareCredits(of: stream, customer, page)
+            compareCredits(of: stream, page)
             let (count, missed) = (findings.count, missingCount)
             let isWaiting = page.isWaiting(stream)
             if let (found, state) = page.kept[stream],
@@ -265,9 +265,7 @@ package struct ProjectionAudit {
     private var missingCount: Int { missing.values.reduce(0) { $0 + $1.count } }
 
     /// Compares the credits that are waiting for a catalog that contains their product.
-    private mutating func compareCredits(
-        of stream: Stream, _ customer: CustomerState, _ page: ProjectionPage
-    ) {
+    private mutating func compareCredits(of stream: Stream, _ page: ProjectionPage) {
         let table = Table.waitingCredits
         let found = page.found[stream]?[table] ?? [:]
         let needed = page.credits[stream]?.needed ?? [:]

@@ -84,11 +84,13 @@ extension Auditor {
             RowText(["", $0.project, $0.environment, $0.customer], of: .customers)
         }
         let call = Table.customers.walk(in: shard, of: project, after: last, limit)
-        return try all(call) { rows, row in CustomerName(rows, row, from: 1) }
+        return try link.list(call) { rows, row in CustomerName(rows, row, from: 1) }
     }
 
     func sampleOfCustomers(_ count: Int) throws(LedgerError) -> [CustomerName] {
-        try all(Table.customers.sample(count)) { rows, row in CustomerName(rows, row, from: 1) }
+        try link.list(Table.customers.sample(count)) { rows, row in
+            CustomerName(rows, row, from: 1)
+        }
     }
 
     func sampleOfCustomers(
@@ -96,7 +98,7 @@ extension Auditor {
     ) throws(LedgerError) -> [CustomerName] {
         let call = Statement.sampleProjectCustomers(
             .int2(shard.number), .text(project.text), .int8(Int64(count)))
-        return try all(call) { rows, row in CustomerName(rows, row) }
+        return try link.list(call) { rows, row in CustomerName(rows, row) }
     }
 
     /// Returns customers that have events but no row in the projections.
@@ -105,7 +107,7 @@ extension Auditor {
     ) throws(LedgerError) -> [CustomerName] {
         let call = Statement.auditUnlisted(
             .int2(shard.number), .text(project?.text), .int8(Int64(limit)))
-        return try all(call) { rows, row in CustomerName(rows, row) }
+        return try link.list(call) { rows, row in CustomerName(rows, row) }
     }
 
     /// Adds rows whose customers are missing from the `customers` table.
@@ -181,9 +183,8 @@ extension Auditor {
             try connection.execute([Statement.beginSnapshot()])
             var projects = wanted.map { [$0] } ?? []
             if wanted == nil {
-                try connection.read([Statement.auditProjectStreams()]) {
-                    _, rows throws(LedgerError) in
-                    for row in 0..<rows.count { projects.append(try rows.identifier(row, 0)) }
+                projects = try connection.list(Statement.auditProjectStreams()) {
+                    rows, row throws(LedgerError) in try rows.identifier(row, 0)
                 }
             }
             let states = try connection.states(of: projects.map { .ofProject($0) })

@@ -91,28 +91,21 @@ package final class Auditor {
     private func head(
         of shard: Shard
     ) throws(LedgerError) -> (mark: ShardMark, recordedAt: Int64)? {
-        try first(Statement.listShards()) { rows, row in
-            let mark = ShardMark(
-                shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
-                chain: rows.bytes(row, 2))
-            return mark.shard == shard ? (mark, rows.int8(row, 3)) : nil
-        }
+        try link.list(Statement.listShards()) { rows, row in
+            (mark: ShardMark(rows, row), recordedAt: rows.int8(row, 3))
+        }.first { $0.mark.shard == shard }
     }
 
     /// Returns every shard's end, in order.
     package func marks() throws(LedgerError) -> [ShardMark] {
-        try all(Statement.listShards()) { rows, row in
-            ShardMark(
-                shard: Shard(number: rows.int2(row, 0)), head: rows.int8(row, 1),
-                chain: rows.bytes(row, 2))
-        }
+        try link.settled { connection throws(LedgerError) in try connection.shardMarks() }
     }
 
     private func rows(
         of shard: Shard, after sequence: Int64, limit: Int64 = Auditor.page
     ) throws(LedgerError) -> [LoggedRow] {
         let page = Statement.scanShard(.int2(shard.number), .int8(sequence), .int8(limit))
-        return try all(page) { rows, row in LoggedRow(rows, row) }
+        return try link.list(page) { rows, row in LoggedRow(rows, row) }
     }
 
     private func addBeyond(
@@ -165,31 +158,13 @@ package final class Auditor {
         _ finding: (borrowing Rows, Int) -> AuditFinding
     ) throws(LedgerError) {
         var total = 0
-        let listed = try all(call) { rows, row in
+        let listed = try link.list(call) { rows, row in
             total = Int(rows.int8(row, column))
             return finding(rows, row)
         }
         findings.add(listed, of: total)
     }
 
-    /// Returns one item for each row of the call's result.
-    func all<Item>(
-        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
-    ) throws(LedgerError) -> [Item] {
-        try link.settled { connection throws(LedgerError) in
-            var items: [Item] = []
-            try connection.read([call]) { _, rows throws(LedgerError) in
-                for row in 0..<rows.count { items.append(try item(rows, row)) }
-            }
-            return items
-        }
-    }
-
-    private func first<Item>(
-        _ call: Call, _ item: (borrowing Rows, Int) -> Item?
-    ) throws(LedgerError) -> Item? {
-        try all(call) { rows, row in item(rows, row) }.compactMap(\.self).first
-    }
 }
 
 extension Ledger {

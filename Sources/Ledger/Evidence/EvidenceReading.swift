@@ -26,7 +26,7 @@ extension Auditor {
         let page = Statement.listResting(
             .int2(shard.number), .int8(sequence), .int8(Auditor.restingPage),
             .texts(EventType.allCases.filter(\.isFact).map(\.name)))
-        return try all(page) { rows, row in
+        return try link.list(page) { rows, row in
             let type = rows.text(row, 3)
             // The walk through the log reports unreadable events.
             let event = try? Event(
@@ -46,11 +46,12 @@ extension Auditor {
         var filed: [FiledEvidence] = []
         for start in stride(from: 0, to: digests.count, by: Auditor.filedPage) {
             let page = Array(digests[start..<min(start + Auditor.filedPage, digests.count)])
-            let found = try all(Statement.listEvidence(.byteas(page))) { rows, row in
+            let found = try link.list(Statement.listEvidence(.byteas(page))) { rows, row in
                 EvidenceRow(rows, row)
             }
             let wanted = Array(Set(found.flatMap(\.certificates)))
-            let certificates = try all(Statement.listCertificates(.byteas(wanted))) { rows, row in
+            let certificates = try link.list(Statement.listCertificates(.byteas(wanted))) {
+                rows, row in
                 (digest: rows.bytes(row, 0), der: rows.bytes(row, 1))
             }
             // A changed certificate counts as missing.
@@ -64,12 +65,12 @@ extension Auditor {
     /// Finds all evidence that no event names. `nextUnnamedEvidence` then returns it. A single
     /// statement does the search, however large the tables are.
     package func findUnnamedEvidence() throws(LedgerError) {
-        _ = try all(Statement.declareUnnamedEvidence()) { _, _ in () }
+        _ = try link.list(Statement.declareUnnamedEvidence()) { _, _ in () }
     }
 
     /// Returns the next page of digests; empty at the end.
     package func nextUnnamedEvidence() throws(LedgerError) -> [[UInt8]] {
-        try all(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
+        try link.list(Statement.fetchUnnamedEvidence()) { rows, row in rows.bytes(row, 0) }
     }
 }
 

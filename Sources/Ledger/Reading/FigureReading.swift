@@ -159,8 +159,6 @@ extension Ledger {
             Call(statement: .keepFigures, binds: counts + [.text(figures.itemsText)]),
             Statement.commit(),
         ]
-        try faulting { () throws(LedgerError) in
-            try pool.settled { connection throws(LedgerError) in try connection.execute(calls) }
-        }
+        try send(calls)
     }
 }

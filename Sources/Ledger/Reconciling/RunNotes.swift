@@ -36,14 +36,9 @@ extension Ledger {
 
     /// Writes a note. A later commit makes it durable. If the note is lost, only part of the run repeats.
     func write(_ note: Call) throws(Fault) {
-        try faulting { () throws(LedgerError) in
-            try pool.settled { connection throws(LedgerError) in
-                try connection.execute([
-                    Statement.begin(), ConnectionSettings.losableTransaction(), note,
-                    Statement.commit(),
-                ])
-            }
-        }
+        try send([
+            Statement.begin(), ConnectionSettings.losableTransaction(), note, Statement.commit(),
+        ])
     }
 
     /// Returns when the project that has waited longest was last reconciled (or created, if it never was), and the

@@ -23,17 +23,17 @@ package struct LogSnapshot: ~Copyable {
         var opened = try Self.open(settings)
         try opened.execute([Statement.beginSnapshot()])
         let migration = try opened.releasedMigrations().last?.number ?? 0
-        var (name, marks, roles, undumpable) = ("", [ShardMark](), [String](), [String]())
+        var (name, marks, roles) = ("", [ShardMark](), [String]())
         var bytes: Int64 = 0
-        try opened.read([Statement.listUndumpable(.text(schema))]) { _, rows in
-            undumpable = (0..<rows.count).map { rows.text($0, 0) }
+        let undumpable = try opened.list(Statement.listUndumpable(.text(schema))) { rows, row in
+            rows.text(row, 0)
         }
         if LogSnapshot.isDumpable(migration), undumpable.isEmpty {
             try opened.requireOwnMigrations()
             try opened.read([Statement.exportSnapshot()]) { _, rows in name = rows.text(0, 0) }
             marks = try opened.shardMarks()
-            try opened.read([Statement.listDumpRoles(.text(schema))]) { _, rows in
-                roles = (0..<rows.count).map { rows.text($0, 2) }
+            roles = try opened.list(Statement.listDumpRoles(.text(schema))) { rows, row in
+                rows.text(row, 2)
             }
             try opened.read([Statement.measureStorage()]) { _, rows in bytes = rows.int8(0, 0) }
         }
@@ -73,27 +73,19 @@ package struct RestoreTarget: Sendable {
     package static func of(_ settings: ConnectionSettings) throws(LedgerError) -> RestoreTarget? {
         var link = Link(settings)
         let call = Statement.examineTarget(.text(settings.schema))
-        return try link.settled { connection throws(LedgerError) in
-            var found: RestoreTarget?
-            try connection.read([call]) { _, rows in
-                found = RestoreTarget(
-                    hasSchema: rows.bool(0, 0), mayCreate: rows.bool(0, 1),
-                    mayCreateRoles: rows.bool(0, 2), hasServiceRole: rows.bool(0, 3),
-                    mayServe: rows.bool(0, 4), version: rows.int8(0, 5),
-                    encoding: rows.text(0, 6), login: rows.text(0, 7))
-            }
-            return found
-        }
+        return try link.list(call) { rows, row in
+            RestoreTarget(
+                hasSchema: rows.bool(row, 0), mayCreate: rows.bool(row, 1),
+                mayCreateRoles: rows.bool(row, 2), hasServiceRole: rows.bool(row, 3),
+                mayServe: rows.bool(row, 4), version: rows.int8(row, 5),
+                encoding: rows.text(row, 6), login: rows.text(row, 7))
+        }.first
     }
 }
 
 extension OperatorsView {
     /// Returns whether any data is sealed with the installation's key.
     package mutating func hasSealed() throws(LedgerError) -> Bool {
-        try link.settled { connection throws(LedgerError) in
-            var found = false
-            try connection.read([Statement.hasSealed()]) { _, rows in found = rows.bool(0, 0) }
-            return found
-        }
+        try link.list(Statement.hasSealed()) { rows, row in rows.bool(row, 0) }.first ?? false
     }
 }

@@ -73,14 +73,11 @@ extension Ledger {
     }
 
     func sendBeside(_ call: Call) throws(Fault) {
-        try faulting { () throws(LedgerError) in
-            try watching.settled { connection throws(LedgerError) in
-                try connection.execute([
-                    Statement.begin(), ConnectionSettings.losableTransaction(), call,
-                    Statement.commit(),
-                ])
-            }
-        }
+        try send(
+            [
+                Statement.begin(), ConnectionSettings.losableTransaction(), call,
+                Statement.commit(),
+            ], over: watching)
     }
 
     /// The streams and rows that this process was recently unable to read.
@@ -94,69 +91,37 @@ package struct OperatorsView: ~Copyable {
     package init(_ settings: ConnectionSettings) { link = Link(settings) }
 
     package mutating func instances() throws(LedgerError) -> [SeenInstance] {
-        try link.settled { connection throws(LedgerError) in
-            var found: [SeenInstance] = []
-            try connection.read([Statement.listInstances()]) { _, rows in
-                for row in 0..<rows.count {
-                    found.append(
-                        SeenInstance(
-                            name: rows.text(row, 0), startedAgo: rows.int8(row, 1),
-                            seenAgo: rows.int8(row, 2), says: rows.text(row, 3)))
-                }
-            }
-            return found
+        try link.list(Statement.listInstances()) { rows, row in
+            SeenInstance(
+                name: rows.text(row, 0), startedAgo: rows.int8(row, 1),
+                seenAgo: rows.int8(row, 2), says: rows.text(row, 3))
         }
     }
 
     package mutating func done() throws(LedgerError) -> [LastDone] {
-        try link.settled { connection throws(LedgerError) in
-            var found: [LastDone] = []
-            try connection.read([Statement.listDone()]) { _, rows in
-                for row in 0..<rows.count {
-                    found.append(LastDone(rows, row))
-                }
-            }
-            return found
-        }
+        try link.list(Statement.listDone()) { rows, row in LastDone(rows, row) }
     }
 
     /// Returns when each shared job last ran, according to Deed's clock.
     package mutating func jobs() throws(LedgerError) -> [(name: String, ranAt: Instant)] {
-        try link.settled { connection throws(LedgerError) in
-            var found: [(name: String, ranAt: Instant)] = []
-            try connection.read([Statement.listLeases()]) { _, rows in
-                for row in 0..<rows.count {
-                    found.append((rows.text(row, 0), Instant(milliseconds: rows.int8(row, 1))))
-                }
-            }
-            return found
+        try link.list(Statement.listLeases()) { rows, row in
+            (rows.text(row, 0), Instant(milliseconds: rows.int8(row, 1)))
         }
     }
 
     /// Returns the database's size, and its server's data folder if the login is allowed to see it.
     package mutating func storage() throws(LedgerError) -> (bytes: Int64, folder: String?) {
-        try link.settled { connection throws(LedgerError) in
-            var found: (bytes: Int64, folder: String?) = (0, nil)
-            try connection.read([Statement.measureStorage()]) { _, rows in
-                found = (rows.int8(0, 0), rows.optionalText(0, 1))
-            }
-            return found
-        }
+        try link.list(Statement.measureStorage()) { rows, row in
+            (rows.int8(row, 0), rows.optionalText(row, 1))
+        }.first ?? (0, nil)
     }
 
     /// Returns the size of each table and index.
     package mutating func stored() throws(LedgerError) -> [StoredRelation] {
-        try link.settled { connection throws(LedgerError) in
-            var found: [StoredRelation] = []
-            try connection.read([Statement.listStorage()]) { _, rows in
-                for row in 0..<rows.count {
-                    found.append(
-                        StoredRelation(
-                            table: rows.text(row, 0), index: rows.optionalText(row, 1),
-                            bytes: rows.int8(row, 2), rows: rows.optionalInt8(row, 3)))
-                }
-            }
-            return found
+        try link.list(Statement.listStorage()) { rows, row in
+            StoredRelation(
+                table: rows.text(row, 0), index: rows.optionalText(row, 1),
+                bytes: rows.int8(row, 2), rows: rows.optionalInt8(row, 3))
         }
     }
 
@@ -165,16 +130,10 @@ package struct OperatorsView: ~Copyable {
     package mutating func budgets(
         at now: Instant
     ) throws(LedgerError) -> [(place: String, usedFor: Int64, restsFor: Int64)] {
-        try link.settled { connection throws(LedgerError) in
-            var found: [(place: String, usedFor: Int64, restsFor: Int64)] = []
-            let call = Statement.countBudgets(.int8(now.milliseconds * 1000))
-            try connection.read([call]) { _, rows in
-                for row in 0..<rows.count {
-                    let place = (0..<5).map { rows.text(row, $0) }.joined(separator: " ")
-                    found.append((place, rows.int8(row, 5), rows.int8(row, 6)))
-                }
-            }
-            return found
+        let call = Statement.countBudgets(.int8(now.milliseconds * 1000))
+        return try link.list(call) { rows, row in
+            let place = (0..<5).map { rows.text(row, $0) }.joined(separator: " ")
+            return (place, rows.int8(row, 5), rows.int8(row, 6))
         }
     }
 

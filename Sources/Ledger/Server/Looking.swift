@@ -80,13 +80,12 @@ extension Ledger {
     private func lookAtServer(outlivingOthers: Bool = false) throws(LedgerError) -> Instant? {
         let (beginning, found) = try askOnce { connection throws(LedgerError) in
             let beginning = clocks.database.begin()
-            var found: (testClock: Instant?, shown: Instant, look: DatabaseLook)?
-            try connection.read([Statement.lookAtServer()]) { _, rows in
-                found = (
-                    rows.optionalInt8(0, 0).map(Instant.init(milliseconds:)),
-                    Instant(milliseconds: rows.int8(0, 1)), DatabaseLook(rows)
+            let found = try connection.list(Statement.lookAtServer()) { rows, row in
+                (
+                    testClock: rows.optionalInt8(row, 0).map(Instant.init(milliseconds:)),
+                    shown: Instant(milliseconds: rows.int8(row, 1)), look: DatabaseLook(rows)
                 )
-            }
+            }.first
             if found?.look.isNoted == true { try known.heed(&connection) }
             if condition.isFull, try connection.hasRoom() { condition.noteRoom() }
             if outlivingOthers { connection.outliveOthers() }

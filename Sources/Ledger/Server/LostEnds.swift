@@ -36,10 +36,6 @@ extension LogGuard {
 extension Ledger {
     /// Deletes the instances' notes, because an operator has accepted the log as it is.
     package func forgetLostEnds() throws(Fault) {
-        try faulting { () throws(LedgerError) in
-            try pool.settled { connection throws(LedgerError) in
-                try connection.execute([Statement.forgetLostEnds()])
-            }
-        }
+        try send([Statement.forgetLostEnds()])
     }
 }

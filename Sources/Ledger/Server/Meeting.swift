@@ -73,10 +73,11 @@ extension Connection {
     mutating func identifiedServer() throws(LedgerError) -> MetServer {
         var identity: ServerIdentity?
         do throws(LedgerError) {
-            try read([Statement.identifyServer()]) { _, rows in
-                identity = ServerIdentity(
-                    system: rows.text(0, 0), database: rows.text(0, 2), timeline: rows.int8(0, 1))
-            }
+            identity = try list(Statement.identifyServer()) { rows, row in
+                ServerIdentity(
+                    system: rows.text(row, 0), database: rows.text(row, 2),
+                    timeline: rows.int8(row, 1))
+            }.first
         } catch {
             // Some hosting services refuse this query. Only the log can then show a difference.
             guard case .postgres(let reason) = error, reason.kind == .statement else { throw error }
@@ -87,13 +88,8 @@ extension Connection {
 
     /// Returns the chains that identify the log, the most likely one first; empty while the log is empty.
     mutating func logRoots() throws(LedgerError) -> [Digest32] {
-        var roots: [Digest32] = []
-        try read([Statement.findRoots()]) { _, rows in
-            for row in 0..<rows.count {
-                if let root = Digest32(bytes: rows.bytes(row, 0)) { roots.append(root) }
-            }
-        }
-        return roots
+        try list(Statement.findRoots()) { rows, row in rows.bytes(row, 0) }
+            .compactMap { Digest32(bytes: $0) }
     }
 
     /// Returns the part of the log that the server lacks, including what other instances noted; `nil` if it lacks
@@ -104,14 +100,10 @@ extension Connection {
         let call = Statement.listShortfalls(
             .int2s(marks.map(\.shard.number)), .int8s(marks.map(\.head)),
             .byteas(marks.map(\.chain)))
-        var shortfalls: [Shortage.Shortfall] = []
-        try read([call]) { _, rows in
-            for row in 0..<rows.count {
-                shortfalls.append(
-                    Shortage.Shortfall(
-                        mark: ShardMark(rows, row), head: rows.int8(row, 3),
-                        acceptances: rows.optionalInt8(row, 4)))
-            }
+        let shortfalls = try list(call) { rows, row in
+            Shortage.Shortfall(
+                mark: ShardMark(rows, row), head: rows.int8(row, 3),
+                acceptances: rows.optionalInt8(row, 4))
         }
         var laterTimeline: Int64?
         if let known = seen.server, let met = server.identity, met.isEarlier(than: known) {
@@ -141,11 +133,7 @@ extension Connection {
 
     /// Returns where each shard ends.
     mutating func shardMarks() throws(LedgerError) -> [ShardMark] {
-        var marks: [ShardMark] = []
-        try read([Statement.listShards()]) { _, rows in
-            for row in 0..<rows.count { marks.append(ShardMark(rows, row)) }
-        }
-        return marks
+        try list(Statement.listShards()) { rows, row in ShardMark(rows, row) }
     }
 }
 

@@ -176,13 +176,7 @@ extension Schema {
     /// Returns the role that lacks the right to see standbys; `nil` if no standby is required or the role has the
     /// right.
     package mutating func blindToStandbys() throws(LedgerError) -> String? {
-        try link.settled { connection throws(LedgerError) in
-            var owner: String?
-            try connection.read([Statement.seeStandbys()]) { _, rows in
-                if rows.count > 0 { owner = rows.text(0, 0) }
-            }
-            return owner
-        }
+        try link.list(Statement.seeStandbys()) { rows, row in rows.text(row, 0) }.first
     }
 }
 

@@ -34,12 +34,8 @@ package struct ServerExamination: Sendable {
         _ settings: ConnectionSettings
     ) throws(LedgerError) -> ServerExamination? {
         var link = Link(settings)
-        return try link.settled { connection throws(LedgerError) in
-            var found: ServerExamination?
-            let call = Statement.examineServer(.text(settings.schema))
-            try connection.read([call]) { _, rows in found = ServerExamination(rows) }
-            return found
-        }
+        let call = Statement.examineServer(.text(settings.schema))
+        return try link.list(call) { rows, _ in ServerExamination(rows) }.first
     }
 
     private init(_ rows: borrowing Rows) {

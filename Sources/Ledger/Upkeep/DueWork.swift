@@ -89,14 +89,10 @@ extension Ledger {
     }
 
     private func awaitCommits(in shard: Shard) throws(Fault) {
-        try faulting { () throws(LedgerError) in
-            try pool.settled { connection throws(LedgerError) in
-                // The transaction is rolled back, because a commit might have to wait for a standby.
-                try connection.execute([
-                    Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
-                    Statement.rollback(),
-                ])
-            }
-        }
+        // The transaction is rolled back, because a commit might have to wait for a standby.
+        try send([
+            Statement.begin(), Statement.lockShards(.int2s([shard.number]), .int8s([0])),
+            Statement.rollback(),
+        ])
     }
 }

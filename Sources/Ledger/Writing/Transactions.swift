@@ -24,6 +24,17 @@ extension Connection {
         if let unreadable { throw unreadable }
     }
 
+    /// Returns one item for each row of the call's result.
+    mutating func list<Item>(
+        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(LedgerError) -> [Item] {
+        var items: [Item] = []
+        try read([call]) { _, rows throws(LedgerError) in
+            for row in 0..<rows.count { items.append(try item(rows, row)) }
+        }
+        return items
+    }
+
     mutating func execute(_ calls: [Call]) throws(LedgerError) {
         try read(calls) { _, _ in }
     }
@@ -59,6 +70,13 @@ extension Link {
         try rethrowing(as: LedgerError.postgres) { () throws(PostgresError) in
             try use { connection throws(PostgresError) in try connection.settle(body) }
         }.get()
+    }
+
+    /// Returns one item for each row of the call's result.
+    mutating func list<Item>(
+        _ call: Call, _ item: (borrowing Rows, Int) throws(LedgerError) -> Item
+    ) throws(LedgerError) -> [Item] {
+        try settled { connection throws(LedgerError) in try connection.list(call, item) }
     }
 }
 
