@@ -29,13 +29,13 @@ extension FoundMatch {
         var path = "/v1/"
         var query = lead.environment == .production ? [] : ["environment=sandbox"]
         if let customer {
-            path += "customers/\(segment(customer.text))"
+            path += "customers/\(percentEncoded(customer.text))"
             if lead.kind == .event, let version = lead.version {
                 path += "/events"
                 query += ["after=\(version - 1)", "limit=1"]
             }
         } else {
-            path += "unclaimed/\(segment(lead.purchase?.description ?? ""))"
+            path += "unclaimed/\(percentEncoded(lead.purchase?.description ?? ""))"
         }
         return path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
@@ -63,19 +63,4 @@ extension StoreTold {
             ]
         }
     }
-}
-
-/// Returns a path segment with special bytes percent-encoded.
-private func segment(_ text: String) -> String {
-    let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-        if plain.contains(byte) {
-            bytes.append(byte)
-        } else {
-            bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
 }

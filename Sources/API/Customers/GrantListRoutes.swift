@@ -40,18 +40,9 @@ extension QueryParameters {
             throw .invalid("reason", "\"reason\" is blank; send words from the reason.")
         }
         filter.reason = reason?.text
-        filter.from = try instant("from")
-        filter.to = try instant("to")
+        (filter.from, filter.to) = try period()
         filter.activeAt = try instant("active_at")
-        if let from = filter.from, let to = filter.to, to <= from {
-            throw .invalid("to", "\"to\" must come after \"from\".")
-        }
         return filter
-    }
-
-    private func identifier<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
-        guard let text = self[name] else { return nil }
-        return try Identifier(member: name, text)
     }
 }
 

@@ -78,11 +78,7 @@ extension FeedQuestion {
         }
         limit = try query.pageSize()
         types = try query["types"].map { text throws(Problem) in try FeedTypes(member: text) }
-        customer = try query["customer"].map { text throws(Problem) in
-            let customer = try CustomerID(member: "customer", text)
-            try customer.requireUnreserved("customer")
-            return customer
-        }
+        customer = try query.customer()
         let isToldOf = try query.flag("access")
         tellsAccess = isToldOf || query["access"] == nil
     }

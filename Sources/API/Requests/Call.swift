@@ -84,11 +84,7 @@ extension Call {
     ) throws(Problem) -> Page {
         let environment = try query.environment() ?? .production
         let limit = try query.pageSize()
-        var place: Place?
-        if let text = query["after"] {
-            place = read(text)
-            if place == nil { throw .invalid("after", "\"after\" takes \(form).") }
-        }
+        let place = try query.place(by: read, like: form)
         return try obey(list(access.project, environment, place, limit))
     }
 }

@@ -63,6 +63,38 @@ package struct QueryParameters: Sendable {
         return instant
     }
 
+    /// Returns the period given by `from` and `to`.
+    func period() throws(Problem) -> (from: Instant?, to: Instant?) {
+        let (from, to) = (try instant("from"), try instant("to"))
+        if let from, let to, to <= from {
+            throw .invalid("to", "\"to\" must come after \"from\".")
+        }
+        return (from, to)
+    }
+
+    func identifier<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
+        guard let text = self[name] else { return nil }
+        return try Identifier(member: name, text)
+    }
+
+    /// Returns the customer whom the parameter `customer` names.
+    func customer() throws(Problem) -> CustomerID? {
+        let customer: CustomerID? = try identifier("customer")
+        try customer?.requireUnreserved("customer")
+        return customer
+    }
+
+    /// Returns the position after which a list continues. `form` describes the format of positions.
+    func place<Place>(
+        by read: (String) -> Place?, like form: String
+    ) throws(Problem) -> Place? {
+        guard let text = self["after"] else { return nil }
+        guard let place = read(text) else {
+            throw .invalid("after", "\"after\" takes \(form).")
+        }
+        return place
+    }
+
     func flag(_ name: String) throws(Problem) -> Bool {
         switch self[name] {
         case nil, "0", "false": return false

@@ -21,12 +21,8 @@ struct TrailRoutes: Sendable {
         let filter = try call.query.trailFilter()
         try call.access.require(filter.environment)
         let limit = try call.query.pageSize()
-        let after = try call.query["after"].map { text throws(Problem) in
-            guard let place = TrailPlace(text) else {
-                throw .invalid("after", "\"after\" takes the \"next\" of an earlier answer.")
-            }
-            return place
-        }
+        let after = try call.query.place(
+            by: TrailPlace.init, like: "the \"next\" of an earlier answer")
         return .json(
             try obey(trails.list(of: call.access.project, filter, after: after, limit: limit)).json)
     }
@@ -35,23 +31,13 @@ struct TrailRoutes: Sendable {
 extension QueryParameters {
     fileprivate func trailFilter() throws(Problem) -> TrailFilter {
         var filter = TrailFilter()
-        filter.actor = try trailName("actor")
-        filter.customer = try trailName("customer")
-        try filter.customer?.requireUnreserved("customer")
-        let action: Reason? = try trailName("action")
+        filter.actor = try identifier("actor")
+        filter.customer = try customer()
+        let action: Reason? = try identifier("action")
         filter.action = action?.text
-        filter.ticket = try trailName("ticket")
-        filter.from = try instant("from")
-        filter.to = try instant("to")
-        if let from = filter.from, let to = filter.to, to <= from {
-            throw .invalid("to", "\"to\" must come after \"from\".")
-        }
+        filter.ticket = try identifier("ticket")
+        (filter.from, filter.to) = try period()
         filter.environment = try environment()
         return filter
-    }
-
-    private func trailName<Kind>(_ name: String) throws(Problem) -> Identifier<Kind>? {
-        guard let text = self[name] else { return nil }
-        return try Identifier(member: name, text)
     }
 }

@@ -152,11 +152,7 @@ struct WebhookRoutes: Sendable {
     }
 
     private func deliveries(_ call: Call) throws(Problem) -> Response {
-        let customer = try call.query["customer"].map { text throws(Problem) in
-            let customer = try CustomerID(member: "customer", text)
-            try customer.requireUnreserved("customer")
-            return customer
-        }
+        let customer = try call.query.customer()
         let id = try webhook(of: call)
         let before = try call.query.optionalInteger("before", in: 1...Int64.max)
         let limit = try call.query.pageSize()

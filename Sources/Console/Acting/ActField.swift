@@ -1,3 +1,5 @@
+import API
+
 extension Act.Field {
     /// Returns the value as shown in the form.
     func said(_ value: String?) -> String {

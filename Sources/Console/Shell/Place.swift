@@ -1,3 +1,4 @@
+import API
 import Core
 
 /// An address below `/console`, with its parts percent-encoded.
@@ -39,25 +40,24 @@ struct Place: Sendable {
     }
 }
 
-/// Returns the text percent-encoded, except for ASCII letters, digits and four punctuation marks.
-func percentEncoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
-            bytes.append(byte)
-        default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
 extension Markup {
     /// Returns a link to a place in the console.
     static func link(_ place: Place, _ text: String) -> Markup {
         "<a href=\"\(value: place.text)\">\(text)</a>"
+    }
+
+    /// Returns a paragraph with a link to more of a list; nothing without a place.
+    static func more(_ place: Place?, _ text: String) -> Markup {
+        place.map { "<p>\(Markup.link($0, text))</p>" } ?? .nothing
+    }
+
+    /// Returns a line that names a page's environment, with a link to the same page about the other one.
+    static func environment(isSandbox: Bool, other: Place) -> Markup {
+        let here: Markup =
+            isSandbox
+            ? "<strong>This is the sandbox</strong>, where testers buy without money."
+            : "This is production."
+        let there = isSandbox ? "Look at production" : "Look at the sandbox"
+        return "<p>\(here) \(Markup.link(other, there))</p>"
     }
 }
