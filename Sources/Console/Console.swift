@@ -64,49 +64,20 @@ package struct Console: Sendable {
         }
         return acts + operating + deciding + [
             room("GET", "") { room, _ in HomePage(room: room).response() },
-            room("GET", "/find") { room, visit throws(Turned) in
-                try FindPage(room, visit).response()
-            },
-            room("GET", "/trail") { room, visit throws(Turned) in
-                try TrailPage(room, visit).response()
-            },
-            room("GET", "/customers/{customer}") { [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try CustomerPage(room, visit).response()
-                }
-            },
+            page("/find", FindPage.self), page("/trail", TrailPage.self),
+            page("/customers/{customer}", CustomerPage.self, isHeavy: true),
         ]
     }
 
     /// The forms for unclaimed purchases, queued evidence and erasures.
     private var deciding: [PageRoute] {
-        [
-            room("GET", "/customers/{customer}/evidence") { [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try EvidencePage(room, visit).response()
-                }
-            },
-            room("GET", "/customers/{customer}/evidence/{evidence}/file") {
-                [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try EvidencePage.file(room, visit)
-                }
-            },
-            room("GET", "/attach") { room, visit throws(Turned) in
-                try AttachPlace.response(room, visit)
-            },
-            room("GET", "/customers/{customer}/erase") { room, visit throws(Turned) in
-                try ErasePage(room, visit).form()
-            },
-            room("POST", "/customers/{customer}/erase") { room, visit throws(Turned) in
-                try ErasePage(room, visit).answer()
-            },
-            room("GET", "/intake") { room, visit throws(Turned) in
-                try IntakePage(room, visit).response()
-            },
-            room("GET", "/intake/{id}") { room, visit throws(Turned) in
-                try IntakeItemPage(room, visit).response()
-            },
+        form("/customers/{customer}/erase", ErasePage.self) + [
+            page("/customers/{customer}/evidence", EvidencePage.self, isHeavy: true),
+            room(
+                "GET", "/customers/{customer}/evidence/{evidence}/file", isHeavy: true,
+                EvidencePage.file),
+            room("GET", "/attach", AttachPlace.response),
+            page("/intake", IntakePage.self), page("/intake/{id}", IntakeItemPage.self),
             room("POST", "/intake/{id}") { room, visit throws(Turned) in
                 try IntakeItemPage(room, visit).act()
             },
@@ -120,56 +91,51 @@ package struct Console: Sendable {
                 try WebhookPage.act(act.name, room, visit)
             }
         }
-        return acts + [
+        // The dry run of a catalog reads every customer.
+        let catalog = form(
+            "/catalog/edit", CatalogEditPage.self, bodyLimit: CatalogEditPage.bodyLimit,
+            isHeavy: true)
+        return acts + catalog + form("/settings/keys/{key}/revoke", KeyPage.self) + [
             room("GET", "/unclaimed") { room, visit throws(Turned) in
                 try ListPage(.unclaimed, at: room.unclaimed, room, visit).response()
             },
             room("GET", "/refunds") { room, visit throws(Turned) in
                 try ListPage(.refunds, at: room.refunds, room, visit).response()
             },
-            room("GET", "/figures") { room, visit throws(Turned) in
-                try FiguresPage(room, visit).response()
-            },
-            room("GET", "/figures/{figure}") { room, visit throws(Turned) in
-                try FigureFile.response(room, visit)
-            },
+            page("/figures", FiguresPage.self),
+            room("GET", "/figures/{figure}", FigureFile.response),
             room("GET", "/webhooks") { room, _ throws(Turned) in
                 try WebhooksPage(room).response()
             },
             room("GET", "/webhooks/{webhook}") { room, visit throws(Turned) in
                 try WebhookPage(room, visit).response()
             },
-            room("GET", "/catalog") { room, visit throws(Turned) in
-                try CatalogPage(room, visit).response()
+            page("/catalog", CatalogPage.self), page("/catalog/history", CatalogHistoryPage.self),
+            room("GET", "/catalog/history/{change}", isHeavy: true, CatalogHistoryPage.past),
+            page("/settings", SettingsPage.self),
+        ]
+    }
+
+    /// Returns the route to a page that only shows something.
+    private func page<Shown: ShownPage>(
+        _ pattern: String, _ page: Shown.Type, isHeavy: Bool = false
+    ) -> PageRoute {
+        room("GET", pattern, isHeavy: isHeavy) { room, visit throws(Turned) in
+            try Shown(room, visit).response()
+        }
+    }
+
+    /// Returns the routes to a form and to the work that it requests.
+    private func form<Form: FormPage>(
+        _ pattern: String, _ page: Form.Type, bodyLimit: Int = PageRoute.bodyLimit,
+        isHeavy: Bool = false
+    ) -> [PageRoute] {
+        [
+            room("GET", pattern, isHeavy: isHeavy) { room, visit throws(Turned) in
+                try Form(room, visit).form()
             },
-            room("GET", "/catalog/edit") { [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try CatalogEditPage(room, visit).form()
-                }
-            },
-            // This route is heavy, because a dry run reads every customer.
-            room("POST", "/catalog/edit", bodyLimit: CatalogEditPage.bodyLimit) {
-                [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try CatalogEditPage(room, visit).answer()
-                }
-            },
-            room("GET", "/catalog/history") { room, visit throws(Turned) in
-                try CatalogHistoryPage(room, visit).response()
-            },
-            room("GET", "/catalog/history/{change}") { [keeper] room, visit throws(Turned) in
-                try keeper.heavyPages.make { () throws(Turned) in
-                    try CatalogHistoryPage.past(room, visit)
-                }
-            },
-            room("GET", "/settings") { room, visit throws(Turned) in
-                try SettingsPage(room, visit).response()
-            },
-            room("GET", "/settings/keys/{key}/revoke") { room, visit throws(Turned) in
-                try KeyPage(room, visit).form()
-            },
-            room("POST", "/settings/keys/{key}/revoke") { room, visit throws(Turned) in
-                try KeyPage(room, visit).answer()
+            room("POST", pattern, bodyLimit: bodyLimit, isHeavy: isHeavy) {
+                room, visit throws(Turned) in try Form(room, visit).answer()
             },
         ]
     }
@@ -178,6 +144,7 @@ package struct Console: Sendable {
     /// is the project.
     private func room(
         _ method: String, _ pattern: String, bodyLimit: Int = PageRoute.bodyLimit,
+        isHeavy: Bool = false,
         _ work: @escaping @Sendable (ProjectRoom, Visit) throws(Turned) -> Response
     ) -> PageRoute {
         route(method, "/p/{project}\(pattern)", bodyLimit: bodyLimit) {
@@ -189,7 +156,8 @@ package struct Console: Sendable {
             }
             let room = try keeper.room(for: visitor, in: visit.arguments[0])
             do throws(Turned) {
-                return try work(room, visit)
+                if !isHeavy { return try work(room, visit) }
+                return try keeper.heavyPages.make { () throws(Turned) in try work(room, visit) }
             } catch {
                 return try Console.page(of: error, for: visitor, room)
             }
@@ -254,6 +222,19 @@ package struct Console: Sendable {
         let title = problem.status >= 500 ? "Deed cannot answer right now" : "That did not work"
         return .notice(title, problem.told(in: room), visitor, room)
     }
+}
+
+/// A page of a project that only shows something.
+protocol ShownPage: SendableMetatype {
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned)
+    func response() throws(Turned) -> Response
+}
+
+/// A page of a project with a form, which the page also answers.
+protocol FormPage: SendableMetatype {
+    init(_ room: ProjectRoom, _ visit: Visit) throws(Turned)
+    func form() throws(Turned) -> Response
+    func answer() throws(Turned) -> Response
 }
 
 extension Page {

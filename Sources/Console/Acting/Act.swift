@@ -14,6 +14,12 @@ struct Act: Sendable {
         var hint = ""
         var kind = Kind.text
         var isRequired = true
+
+        static let reason = Field(
+            name: "reason", label: "Reason", hint: "The reason, in your own words.")
+        static let ticket = Field(
+            name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
+            isRequired: false)
     }
 
     /// The part of the page's address after the customer's address.
@@ -28,9 +34,8 @@ struct Act: Sendable {
     var isOfBoth = false
     /// The explanation of why the act cannot be rehearsed; `nil` if it can.
     var unrehearsed: String?
-    /// The field for the person's own words. The call that the form makes has a member of the same
-    /// name.
-    var words = Field(name: "reason", label: "Reason", hint: "The reason, in your own words.")
+    /// The field for the person's own words. The call has a member of the same name.
+    var words = Field.reason
     /// The call's body, without the person's own words and the ticket.
     let body: @Sendable (Target) -> JSON
 

@@ -101,13 +101,10 @@ struct ActPage {
 
     /// The fields for the reason and the ticket.
     private var reasons: [Act.Field] {
-        let isTicketRequired = room.role == .support
-        let hint =
-            isTicketRequired ? "Your role needs a ticket." : "The support case, if there is one."
+        if room.role != .support { return [act.words, .ticket] }
         return [
             act.words,
-            Act.Field(
-                name: "ticket", label: "Ticket", hint: hint, isRequired: isTicketRequired),
+            Act.Field(name: "ticket", label: "Ticket", hint: "Your role needs a ticket."),
         ]
     }
 

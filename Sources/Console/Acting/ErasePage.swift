@@ -5,7 +5,7 @@ import JSON
 
 /// The page that erases a person. It first shows what an erasure would remove, with a button that erases the person
 /// permanently.
-struct ErasePage {
+struct ErasePage: FormPage {
     static let title = "Erase the person"
     private static let treatments: [(value: String, label: String)] = [
         ("forget", "never have a holder again"),
@@ -111,7 +111,7 @@ struct ErasePage {
 
     private static let inputs = [
         Act.Field(name: "id", label: "The customer's id", hint: "Type the full id to confirm."),
-        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
+        .reason,
         Act.Field(
             name: "ticket", label: "Ticket", hint: "The support case, if any.",
             isRequired: false),

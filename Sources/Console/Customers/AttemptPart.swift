@@ -34,10 +34,9 @@ struct AttemptPart {
         let rows = (answer["deliveries"]?.array ?? []).map { row($0, of: id) }
         let place = room.webhooks.below(id).with("customer", look.stream.customer)
         let waiting = (answer["waiting"]?.array ?? []).isEmpty
-        let table: Markup =
-            rows.isEmpty
-            ? "<p>Nothing has been sent about this customer.</p>"
-            : .table(["When", "Event", "Attempt", "Outcome", "Do"], rows)
+        let table = Markup.table(
+            ["When", "Event", "Attempt", "Outcome", "Do"], rows,
+            ifEmpty: "Nothing has been sent about this customer.")
         let state: Markup =
             waiting
             ? .nothing : "<p class=\"notice\">Some of the customer's events are waiting.</p>"
@@ -50,16 +49,10 @@ struct AttemptPart {
 
     private func row(_ attempt: JSON, of webhook: String) -> [Markup] {
         let message = attempt["message"]?.string ?? ""
-        let isDelivered = attempt["delivered"]?.bool ?? false
-        let status = attempt["status"]?.integer.map(String.init)
-        let outcome = [status, attempt["error"]?.string].compactMap(\.self).joined(separator: ", ")
-        let mark: Markup =
-            isDelivered
-            ? "<span class=\"badge yes\">received</span>" : "<span class=\"badge no\">failed</span>"
         return [
             .time(attempt["at"]?.string),
             "\(attempt["type"]?.string ?? "") \(Markup.code(message))",
-            .text(String(attempt["attempt"]?.integer ?? 0)), "\(mark) \(outcome)",
+            .text(String(attempt["attempt"]?.integer ?? 0)), WebhookPage.outcome(of: attempt),
             WebhookPage.resending(message, to: webhook, about: look.stream.customer, in: room),
         ]
     }

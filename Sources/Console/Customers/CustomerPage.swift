@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// The page with everything about a customer.
-struct CustomerPage {
+struct CustomerPage: ShownPage {
     private let look: CustomerLook
 
     private var stream: NamedStream { look.stream }
@@ -39,15 +39,7 @@ struct CustomerPage {
     }
 
     private var environment: Markup {
-        let other = stream.other
-        let (here, there): (Markup, String) =
-            stream.isSandbox
-            ? (
-                "<strong>This is the sandbox</strong>, where testers buy without money.",
-                "Look at production"
-            )
-            : ("This is production.", "Look at the sandbox")
-        return "<p>\(here) \(Markup.link(other.place, there))</p>"
+        .environment(isSandbox: stream.isSandbox, other: stream.other.place)
     }
 
     private var merged: Markup {
@@ -124,10 +116,7 @@ struct CustomerPage {
         let part = look.part(of: look.explanations, "entitlements")
         let articles = part.shown.map { answer -> Markup in
             let isActive = answer["answer"]?["active"]?.bool ?? false
-            let mark: Markup =
-                isActive
-                ? "<span class=\"badge yes\">access</span>"
-                : "<span class=\"badge no\">no access</span>"
+            let mark = Markup.badge(isActive ? "access" : "no access", isGood: isActive)
             let words = answer["words"]?.array?.compactMap(\.string) ?? []
             let sentences: [Markup] = words.map { "<span>\(timed: $0)</span>" }
             let count = answer["more_words"]?.integer ?? 0

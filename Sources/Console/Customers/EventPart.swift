@@ -11,12 +11,9 @@ struct EventPart {
         let page = Array(look.events.suffix(EventPart.pageSize).reversed())
         let isMore = look.earlier > 0 || look.events.count > page.count
         let older = isMore ? page.last?["version"]?.integer : nil
-        let next: Markup =
-            older.map {
-                "<p>\(Markup.link(look.place.with("before", String($0)), "Older events"))</p>"
-            } ?? .nothing
-        let newer: Markup =
-            look.before == nil ? .nothing : "<p>\(Markup.link(look.place, "Newest events"))</p>"
+        let next = Markup.more(
+            older.map { look.place.with("before", String($0)) }, "Older events")
+        let newer = Markup.more(look.before == nil ? nil : look.place, "Newest events")
         let list: Markup =
             page.isEmpty
             ? "<p>Nothing has been recorded.</p>" : "<ol class=\"events\">\(page.map(item))</ol>"

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// The evidence stored about a customer: a list, or one piece with the result of a new verification.
-struct EvidencePage {
+struct EvidencePage: ShownPage {
     private let stream: NamedStream
     private let fields: Fields
 
@@ -60,15 +60,11 @@ struct EvidencePage {
     private func list() throws(Turned) -> Response {
         let answer = try list(("after", fields["after"]))
         let pieces = answer["evidence"]?.array ?? []
-        let next: Markup =
-            answer["next"]?.string.map {
-                "<p>\(Markup.link(stream.below("evidence").with("after", $0), "The next ones"))</p>"
-            } ?? .nothing
-        let table: Markup =
-            pieces.isEmpty
-            ? "<p>No evidence is stored for this customer.</p>"
-            : .table(["Evidence", "App", "Said at", "Recorded"], pieces.map(row))
-        return page("Evidence", "\(table)\(next)")
+        let next = answer["next"]?.string.map { stream.below("evidence").with("after", $0) }
+        let table = Markup.table(
+            ["Evidence", "App", "Said at", "Recorded"], pieces.map(row),
+            ifEmpty: "No evidence is stored for this customer.")
+        return page("Evidence", "\(table)\(Markup.more(next, "The next ones"))")
     }
 
     private func row(_ piece: JSON) -> [Markup] {

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// A project's figures, each with a table, a file, and a sentence that explains what it counts.
-struct FiguresPage {
+struct FiguresPage: ShownPage {
     /// The maximum number of rows that the page shows for a figure.
     private static let rowLimit = 50
 
@@ -33,14 +33,10 @@ struct FiguresPage {
     func response() -> Response {
         let other = room.figures.with(
             "environment", isSandbox ? nil : Environment.sandbox.rawValue)
-        let words: Markup =
-            isSandbox
-            ? "<strong>This is the sandbox</strong>, where testers buy without money."
-            : "This is production."
         return Page(
             title: "Figures", visitor: room.visitor, room: room,
             content: """
-                <p>\(words) \(Markup.link(other, isSandbox ? "Look at production" : "Look at the sandbox"))</p>
+                \(Markup.environment(isSandbox: isSandbox, other: other))
                 \(FiguresPage.asOf(answer))
                 \(counted)
                 """
@@ -81,16 +77,13 @@ struct FiguresPage {
             total ?? 0 > rows.count
             ? "<p>These are the first \(rows.count). The file has up to 1,000.</p>"
             : .nothing
-        let table: Markup =
-            rows.isEmpty
-            ? "<p>\(Markup(stringLiteral: figure.empty))</p>" : .table(figure.columns, cells)
         let title = "\(figure.title)"
         return .section(
             figure.name, figure.title,
             """
             <p>\(figure.sentence)</p>
             \(count)
-            \(table)
+            \(Markup.table(figure.columns, cells, ifEmpty: figure.empty))
             \(more)
             <p>\(Markup.link(place(figure.name), "\(title) as CSV"))</p>
             """)

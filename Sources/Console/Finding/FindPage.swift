@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// The search results for the text in the search box.
-struct FindPage {
+struct FindPage: ShownPage {
     private let room: ProjectRoom
     private let words: String
     private let answer: JSON?

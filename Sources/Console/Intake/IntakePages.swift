@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// The list of queued and judged evidence.
-struct IntakePage {
+struct IntakePage: ShownPage {
     private static let states = ["waiting", "refused", "believed", "settled", "dropped"]
 
     private let room: ProjectRoom
@@ -29,24 +29,19 @@ struct IntakePage {
             name == state
                 ? "<strong>\(name)</strong>" : .link(room.intake.with("state", name), name)
         }
-        let next: Markup =
-            answer["next"]?.string.map {
-                let place = room.intake.with("state", state).with("after", $0)
-                return "<p>\(Markup.link(place, "The next ones"))</p>"
-            } ?? .nothing
-        let table: Markup =
-            items.isEmpty
-            ? "<p>No evidence is in this state.</p>"
-            : .table(
-                ["Intake", "Customer", "Kind", "Tries", "Next try", "Why", "Came"],
-                items.map(row))
+        let next = answer["next"]?.string.map {
+            room.intake.with("state", state).with("after", $0)
+        }
+        let table = Markup.table(
+            ["Intake", "Customer", "Kind", "Tries", "Next try", "Why", "Came"], items.map(row),
+            ifEmpty: "No evidence is in this state.")
         return Page(
             title: "Intake", visitor: room.visitor, room: room,
             content: """
                 <p>Evidence from stores or customers that could not be judged immediately.</p>
                 <nav class="acts" aria-label="States">\(links)</nav>
                 \(table)
-                \(next)
+                \(Markup.more(next, "The next ones"))
                 """
         ).response()
     }
@@ -69,7 +64,7 @@ struct IntakePage {
 }
 
 /// A queued item, and the decisions that a person can make about it.
-struct IntakeItemPage {
+struct IntakeItemPage: ShownPage {
     /// The buttons, with an explanation of what each one does.
     private static let acts: [(name: String, button: String, words: StaticString)] = [
         ("retry", "Judge it again", "Deed judges it now, like new evidence."),
@@ -165,12 +160,7 @@ struct IntakeItemPage {
     }
 
     private func form(_ fields: Fields) -> Markup {
-        let inputs = [
-            Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
-            Act.Field(
-                name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
-                isRequired: false),
-        ]
+        let inputs = [Act.Field.reason, .ticket]
         let buttons: [Markup] = IntakeItemPage.acts.map { act in
             """
             <p><button name="act" value="\(value: act.name)">\(act.button)</button> <small>\(Markup(stringLiteral: act.words))</small></p>

@@ -45,24 +45,13 @@ struct ListPage {
 
     private var content: Markup {
         let list = answer[kind.member]?.array ?? []
-        let words: Markup =
-            isSandbox
-            ? "<strong>This is the sandbox</strong>, where testers buy without money."
-            : "This is production."
         let other = start.with("environment", isSandbox ? nil : Environment.sandbox.rawValue)
-        let name = isSandbox ? "Look at production" : "Look at the sandbox"
-        let table: Markup =
-            list.isEmpty
-            ? "<p>\(Markup(stringLiteral: kind.empty))</p>"
-            : .table(kind.columns, list.map { kind.row($0, room, isSandbox) })
-        let next: Markup =
-            answer["next"]?.string.map {
-                "<p>\(Markup.link(place.with("after", $0), "The next ones"))</p>"
-            } ?? .nothing
+        let rows = list.map { kind.row($0, room, isSandbox) }
+        let next = answer["next"]?.string.map { place.with("after", $0) }
         return """
-            <p>\(words) \(Markup.link(other, name))</p>
-            \(table)
-            \(next)
+            \(Markup.environment(isSandbox: isSandbox, other: other))
+            \(Markup.table(kind.columns, rows, ifEmpty: kind.empty))
+            \(Markup.more(next, "The next ones"))
             """
     }
 }

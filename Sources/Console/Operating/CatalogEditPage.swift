@@ -3,16 +3,11 @@ import HTTPServer
 import JSON
 
 /// The two steps that replace the catalog: first its text, then a preview of the changes with a button that makes them.
-struct CatalogEditPage {
+struct CatalogEditPage: FormPage {
     /// The size limit of an encoded form, where a quote takes three bytes.
     static let bodyLimit = 1 << 20
 
-    private static let reasons = [
-        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
-        Act.Field(
-            name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
-            isRequired: false),
-    ]
+    private static let reasons = [Act.Field.reason, .ticket]
 
     private let room: ProjectRoom
     private let visit: Visit

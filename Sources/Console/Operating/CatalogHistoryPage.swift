@@ -3,7 +3,7 @@ import HTTPServer
 import JSON
 
 /// The project's catalogs: when, by whom, and why each one was set.
-struct CatalogHistoryPage {
+struct CatalogHistoryPage: ShownPage {
     private let room: ProjectRoom
     private let trail: JSON
 
@@ -18,20 +18,16 @@ struct CatalogHistoryPage {
 
     func response() -> Response {
         let rows = (trail["entries"]?.array ?? []).compactMap(row)
-        let next: Markup =
-            trail["next"]?.string.map {
-                "<p>\(Markup.link(place.with("after", $0), "Older ones"))</p>"
-            } ?? .nothing
-        let table: Markup =
-            rows.isEmpty
-            ? "<p>There are no earlier catalogs.</p>"
-            : .table(["Change", "When", "By", "Reason", "Ticket"], rows)
+        let next = trail["next"]?.string.map { place.with("after", $0) }
+        let table = Markup.table(
+            ["Change", "When", "By", "Reason", "Ticket"], rows,
+            ifEmpty: "There are no earlier catalogs.")
         return Page(
             title: "Earlier catalogs", visitor: room.visitor, room: room,
             content: """
                 <p>\(Markup.link(room.catalog, "The current catalog"))</p>
                 \(table)
-                \(next)
+                \(Markup.more(next, "Older ones"))
                 """
         ).response()
     }

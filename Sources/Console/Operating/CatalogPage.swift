@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// The products that stores sell, and the entitlements that each unlocks.
-struct CatalogPage {
+struct CatalogPage: ShownPage {
     private let room: ProjectRoom
     private let answer: JSON
     /// The catalog version that the visitor has just created.

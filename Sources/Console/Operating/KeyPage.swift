@@ -3,13 +3,8 @@ import HTTPServer
 import JSON
 
 /// The page that revokes a key: a description of the key, and a button.
-struct KeyPage {
-    private static let inputs = [
-        Act.Field(name: "reason", label: "Reason", hint: "The reason, in your own words."),
-        Act.Field(
-            name: "ticket", label: "Ticket", hint: "The support case, if there is one.",
-            isRequired: false),
-    ]
+struct KeyPage: FormPage {
+    private static let inputs = [Act.Field.reason, .ticket]
 
     private let room: ProjectRoom
     private let id: String

@@ -4,7 +4,7 @@ import HTTPServer
 import JSON
 
 /// A project's settings, its apps and its keys.
-struct SettingsPage {
+struct SettingsPage: ShownPage {
     private let room: ProjectRoom
     private let settings: JSON
     private let keys: JSON
@@ -93,27 +93,21 @@ struct SettingsPage {
         let all = keys["keys"]?.array ?? []
         let rows = all.map { key -> [Markup] in
             let state = key["state"]?.string ?? ""
-            let mark: Markup =
-                state == "live"
-                ? "<span class=\"badge yes\">\(state)</span>"
-                : "<span class=\"badge no\">\(state)</span>"
             return [
-                .code(key["id"]?.string), mark, .text(key["role"]?.string ?? ""),
+                .code(key["id"]?.string), .badge(state, isGood: state == "live"),
+                .text(key["role"]?.string ?? ""),
                 .text(key["name"]?.string ?? ""), .text(key["environment"]?.string ?? "both"),
                 .time(key["created_at"]?.string), .time(key["expires_at"]?.string),
                 .time(key["last_used_at"]?.string), revoking(key),
             ]
         }
-        let next: Markup =
-            keys["next"]?.string.map {
-                "<p>\(Markup.link(room.settings.with("after", $0), "The next ones"))</p>"
-            } ?? .nothing
+        let next = keys["next"]?.string.map { room.settings.with("after", $0) }
         return .section(
             "keys", "Keys",
             """
             <p>An operator creates and rotates keys with: <code>deed key</code></p>
             \(Markup.table(["Key", "State", "Role", "Name", "Environment", "Made", "Ends", "Last used", "Do"], rows))
-            \(next)
+            \(Markup.more(next, "The next ones"))
             """)
     }
 

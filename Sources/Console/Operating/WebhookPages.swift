@@ -17,12 +17,11 @@ struct WebhooksPage {
 
     func response() -> Response {
         let all = answer["webhooks"]?.array ?? []
-        let content: Markup =
-            all.isEmpty
-            ? "<p>There are no webhooks. An operator can add one with: <code>deed webhook create --url https://…</code></p>"
-            : .table(
-                ["Webhook", "State", "URL", "Environment", "Waiting", "Parked", "Oldest"],
-                all.map(row))
+        let content = Markup.table(
+            ["Webhook", "State", "URL", "Environment", "Waiting", "Parked", "Oldest"], all.map(row),
+            ifEmpty:
+                "There are no webhooks. An operator can add one with: <code>deed webhook create --url https://…</code>"
+        )
         return Page(title: "Webhooks", visitor: room.visitor, room: room, content: content)
             .response()
     }
@@ -42,9 +41,7 @@ struct WebhooksPage {
 extension Markup {
     fileprivate static func state(of webhook: JSON) -> Markup {
         let state = webhook["state"]?.string ?? ""
-        return state == "active"
-            ? "<span class=\"badge yes\">\(state)</span>"
-            : "<span class=\"badge no\">\(state)</span>"
+        return .badge(state, isGood: state == "active")
     }
 }
 
@@ -173,6 +170,15 @@ struct WebhookPage {
             "replay", "Send again", to: id, in: room, [(name: "event", value: message)] + about)
     }
 
+    /// Returns whether an attempt's message arrived, with the status and the error.
+    static func outcome(of attempt: JSON) -> Markup {
+        let isDelivered = attempt["delivered"]?.bool ?? false
+        let status = attempt["status"]?.integer.map(String.init)
+        let outcome = [status, attempt["error"]?.string].compactMap(\.self).joined(separator: ", ")
+        let mark = Markup.badge(isDelivered ? "received" : "failed", isGood: isDelivered)
+        return "\(mark) \(outcome)"
+    }
+
     private static func form(
         _ name: String, _ button: String, to id: String, in room: ProjectRoom,
         _ fields: [(name: String, value: String)]
@@ -219,16 +225,12 @@ struct WebhookPage {
 
     private var attempts: Markup {
         let all = deliveries["deliveries"]?.array ?? []
-        let older: Markup =
-            deliveries["next"]?.integer.map {
-                "<p>\(Markup.link(place.with("customer", fields.trimmed("customer")).with("before", String($0)), "Older attempts"))</p>"
-            } ?? .nothing
-        let table: Markup =
-            all.isEmpty
-            ? "<p>Nothing has been sent.</p>"
-            : .table(
-                ["When", "Event", "Customer", "Attempt", "Outcome", "Answer", "Do"],
-                all.map(attempt))
+        let older = deliveries["next"]?.integer.map {
+            place.with("customer", fields.trimmed("customer")).with("before", String($0))
+        }
+        let table = Markup.table(
+            ["When", "Event", "Customer", "Attempt", "Outcome", "Answer", "Do"], all.map(attempt),
+            ifEmpty: "Nothing has been sent.")
         return .section(
             "attempts", "Attempts",
             """
@@ -238,18 +240,12 @@ struct WebhookPage {
             <p><button>Show</button></p>
             </form>
             \(table)
-            \(older)
+            \(Markup.more(older, "Older attempts"))
             """)
     }
 
     private func attempt(_ attempt: JSON) -> [Markup] {
         let message = attempt["message"]?.string ?? ""
-        let isDelivered = attempt["delivered"]?.bool ?? false
-        let status = attempt["status"]?.integer.map(String.init)
-        let outcome = [status, attempt["error"]?.string].compactMap(\.self).joined(separator: ", ")
-        let mark: Markup =
-            isDelivered
-            ? "<span class=\"badge yes\">received</span>" : "<span class=\"badge no\">failed</span>"
         let answer = attempt["answer"]?.string ?? ""
         let said: Markup =
             answer.isEmpty
@@ -259,7 +255,7 @@ struct WebhookPage {
             "\(attempt["type"]?.string ?? "") \(Markup.code(message))",
             customer(attempt["customer"]?.string),
             .text(String(attempt["attempt"]?.integer ?? 0)),
-            "\(mark) \(outcome)", said,
+            WebhookPage.outcome(of: attempt), said,
             WebhookPage.resending(message, to: id, about: fields.trimmed("customer"), in: room),
         ]
     }

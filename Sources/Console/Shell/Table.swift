@@ -19,6 +19,20 @@ extension Markup {
             """
     }
 
+    /// Returns a table, or a paragraph instead of an empty one.
+    static func table(
+        _ columns: [String], _ rows: [[Markup]], ifEmpty words: StaticString
+    ) -> Markup {
+        rows.isEmpty ? "<p>\(Markup(stringLiteral: words))</p>" : table(columns, rows)
+    }
+
+    /// Returns words in a mark that shows whether all is well.
+    static func badge(_ words: String, isGood: Bool) -> Markup {
+        isGood
+            ? "<span class=\"badge yes\">\(words)</span>"
+            : "<span class=\"badge no\">\(words)</span>"
+    }
+
     /// Returns a list of names and values. Leaves out names without a value.
     static func terms(_ terms: [(String, Markup)]) -> Markup {
         let lines: [Markup] = terms.filter { !$0.1.html.isEmpty }.map {

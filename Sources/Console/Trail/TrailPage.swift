@@ -3,8 +3,8 @@ import Core
 import HTTPServer
 import JSON
 
-/// The actions that people have taken in a project, newest first.
-struct TrailPage {
+/// People's acts in a project, newest first.
+struct TrailPage: ShownPage {
     private static let filters = [("ticket", "Ticket"), ("customer", "Customer"), ("actor", "By")]
 
     private let room: ProjectRoom
@@ -40,10 +40,7 @@ struct TrailPage {
         let entries = answer["entries"]?.array ?? []
         var next = room.trail
         for (name, _) in TrailPage.filters { next = next.with(name, fields.trimmed(name)) }
-        let older: Markup =
-            answer["next"]?.string.map {
-                "<p>\(Markup.link(next.with("after", $0), "Older entries"))</p>"
-            } ?? .nothing
+        let older = answer["next"]?.string.map { next.with("after", $0) }
         let table: Markup =
             entries.isEmpty
             ? "<p>No entry matches.</p>"
@@ -60,7 +57,7 @@ struct TrailPage {
             <p><button>Show</button></p>
             </form>
             \(table)
-            \(older)
+            \(Markup.more(older, "Older entries"))
             """
     }
 
