@@ -25,22 +25,46 @@ extension Invocation {
     func project() throws(CommandEnd) -> ProjectID { try requiredID("project") }
 
     /// Returns the customer from a flag or the first argument, in the environment given by the flag.
-    func stream() throws(CommandEnd) -> Core.Stream {
+    func stream() throws(CommandEnd) -> Core.Stream { try stream(of: customerText()) }
+
+    private func customerText() throws(CommandEnd) -> String {
         if self["customer"] != nil, positional(0) != nil {
             throw usage("name the customer once: as an argument or with --customer")
         }
         guard let text = self["customer"] ?? positional(0) else {
             throw usage("--customer is missing")
         }
-        return try stream(of: text)
+        return text
     }
 
     /// Returns the customer with this name, in the environment given by the flag.
     func stream(of text: String) throws(CommandEnd) -> Core.Stream {
-        let customer: CustomerID = try id(text, named: "--customer")
-        if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
+        let customer = try customer(text, named: "--customer")
         return Core.Stream(
             project: try project(), environment: try environment(), customer: customer)
+    }
+
+    /// Returns the customer, for a command about both environments.
+    func customerOfBoth() throws(CommandEnd) -> Core.Stream {
+        try productionStream(of: customerText())
+    }
+
+    func productionStream(of text: String) throws(CommandEnd) -> Core.Stream {
+        let customer = try customer(text, named: "--customer")
+        return Core.Stream(project: try project(), environment: .production, customer: customer)
+    }
+
+    /// Returns the customer with this name, which must not be one of Deed's reserved streams.
+    func customer(_ text: String, named name: String) throws(CommandEnd) -> CustomerID {
+        let customer: CustomerID = try id(text, named: name)
+        if customer.isReserved { throw usage("\(name) begins with a prefix that Deed reserves") }
+        return customer
+    }
+
+    /// Returns the customer given by a flag.
+    func customer(_ name: String) throws(CommandEnd) -> CustomerID? {
+        guard let text = self[name] else { return nil }
+        return try customer(text, named: "--\(name)")
     }
 
     func environment() throws(CommandEnd) -> Environment {
@@ -58,5 +82,16 @@ extension Invocation {
         let (from, to) = (try instant("from"), try instant("to"))
         if let from, let to, to <= from { throw usage("--to must come after --from") }
         return (from, to)
+    }
+
+    /// Returns the place given by `--after`, as an earlier page or list ended with it.
+    func place<Place>(
+        by read: (String) -> Place?, atEndOf list: String
+    ) throws(CommandEnd) -> Place? {
+        guard let text = self["after"] else { return nil }
+        guard let place = read(text) else {
+            throw usage("--after takes the place printed at the end of a \(list)")
+        }
+        return place
     }
 }

@@ -135,10 +135,7 @@ extension Invocation {
                 throw usage("--types names \"\(error.name)\", but no event has that name\(hint)")
             }
         }
-        question.customer = try id("customer")
-        if question.customer?.isReserved == true {
-            throw usage("--customer begins with a prefix that Deed reserves")
-        }
+        question.customer = try customer("customer")
         question.tellsAccess = !has("no-access")
         return question
     }

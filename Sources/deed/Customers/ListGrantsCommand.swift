@@ -22,12 +22,7 @@ let listGrantsCommand = CommandSpec(
     let filter = try invocation.grantFilter()
     let environment = try invocation.environment()
     let limit = try invocation.integer("limit", in: 1...1000) ?? 100
-    let after = try invocation["after"].map { text throws(CommandEnd) in
-        guard let place = GrantPlace(text) else {
-            throw invocation.usage("--after takes the place printed at the end of a page")
-        }
-        return place
-    }
+    let after = try invocation.place(by: GrantPlace.init, atEndOf: "page")
     let project = try invocation.project()
     try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(

@@ -14,8 +14,10 @@ let mergeCommand = CommandSpec(
     example:
         "deed customer merge --from anon-7 --into u1 --reason \"new phone\" --ticket T-8 --dry-run"
 ) { invocation throws(CommandEnd) in
-    let from = try invocation.mergedCustomer("from")
-    let into = invocation["into"] == nil ? nil : try invocation.mergedCustomer("into")
+    guard let from = try invocation.customer("from") else {
+        throw invocation.usage("--from is missing")
+    }
+    let into = try invocation.customer("into")
     if (into == nil) != invocation.has("undo") {
         throw invocation.usage("give either --into or --undo")
     }
@@ -41,13 +43,5 @@ let mergeCommand = CommandSpec(
                     : "\(from) is now part of \(other)."
             )
         }
-    }
-}
-
-extension Invocation {
-    fileprivate func mergedCustomer(_ name: String) throws(CommandEnd) -> CustomerID {
-        guard let customer: CustomerID = try id(name) else { throw usage("--\(name) is missing") }
-        if customer.isReserved { throw usage("--\(name) begins with a prefix that Deed reserves") }
-        return customer
     }
 }

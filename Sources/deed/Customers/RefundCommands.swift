@@ -17,12 +17,7 @@ private let listRefundsCommand = CommandSpec(
 ) { invocation throws(CommandEnd) in
     let environment = try invocation.environment()
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
-    let after = try invocation["after"].map { text throws(CommandEnd) in
-        guard let place = RefundPlace(text) else {
-            throw invocation.usage("--after takes the place printed at the end of a list")
-        }
-        return place
-    }
+    let after = try invocation.place(by: RefundPlace.init, atEndOf: "list")
     let project = try invocation.project()
     try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(

@@ -45,11 +45,8 @@ extension Invocation {
 
     /// Returns the new holder, or `nil` to undo a move.
     fileprivate func receiver() throws(CommandEnd) -> CustomerID? {
-        let receiver: CustomerID? = try id("to")
+        let receiver = try customer("to")
         if (receiver == nil) != has("undo") { throw usage("give either --to or --undo") }
-        if receiver?.isReserved ?? false {
-            throw usage("--to begins with a prefix that Deed reserves")
-        }
         return receiver
     }
 }

@@ -32,22 +32,3 @@ private final class Page {
         bytes = []
     }
 }
-
-extension Invocation {
-    /// Returns the customer, for a command about both environments.
-    func customerOfBoth() throws(CommandEnd) -> Core.Stream {
-        if self["customer"] != nil, positional(0) != nil {
-            throw usage("name the customer once: as an argument or with --customer")
-        }
-        guard let text = self["customer"] ?? positional(0) else {
-            throw usage("--customer is missing")
-        }
-        return try productionStream(of: text)
-    }
-
-    func productionStream(of text: String) throws(CommandEnd) -> Core.Stream {
-        let customer: CustomerID = try id(text, named: "--customer")
-        if customer.isReserved { throw usage("--customer begins with a prefix that Deed reserves") }
-        return Core.Stream(project: try project(), environment: .production, customer: customer)
-    }
-}

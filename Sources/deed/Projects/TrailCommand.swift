@@ -23,13 +23,7 @@ let trailCommand = CommandSpec(
     let filter = try invocation.trailFilter()
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 100
     let project = try invocation.project()
-    var after: TrailPlace?
-    if let text = invocation["after"] {
-        after = TrailPlace(text)
-        if after == nil {
-            throw invocation.usage("--after takes the place printed at the end of a page")
-        }
-    }
+    let after = try invocation.place(by: TrailPlace.init, atEndOf: "page")
     try invocation.withUseCases(in: project) { useCases throws(CommandEnd) in
         let answer = try obey(
             useCases.trails.list(of: project, filter, after: after, limit: limit))
