@@ -56,7 +56,7 @@ package struct DataFolder {
         try make(folder)
         var found = stat()
         if stat(folder, &found) != 0 {
-            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+            throw .folderUnusable(folder, reason: systemReason)
         }
         // On many systems, each user has a private group that has write access by default.
         let group = ServiceUser(id: found.st_uid)?.group
@@ -76,7 +76,7 @@ package struct DataFolder {
             throw .folderUnusable(folder, reason: error.localizedDescription)
         }
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+            throw .folderUnusable(folder, reason: systemReason)
         }
         if access(folder, W_OK | X_OK) != 0 {
             throw .folderUnusable(folder, reason: "this user may not write there")
@@ -87,7 +87,7 @@ package struct DataFolder {
     private func makeSockets() throws(PrivatePostgresError) {
         var found = stat()
         if lstat(sockets, &found) != 0 {
-            let made = run(asOwner(["/bin/mkdir", "-m", "700", sockets]))
+            let made = runProgram(asOwner(["/bin/mkdir", "-m", "700", sockets]))
             if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         } else if found.st_mode & S_IFMT == S_IFLNK {
             // A data folder should contain no links, so another user must have placed this one.
@@ -112,10 +112,10 @@ package struct DataFolder {
     func makeUnfinishedCluster() throws(PrivatePostgresError) -> String {
         let unfinished = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         for name in unfinished where name.hasPrefix(DataFolder.unfinishedPrefix) {
-            _ = run(asOwner(["/bin/rm", "-rf", "\(path)/\(name)"]))
+            _ = runProgram(asOwner(["/bin/rm", "-rf", "\(path)/\(name)"]))
         }
         let template = "\(path)/\(DataFolder.unfinishedPrefix)XXXXXX"
-        let made = run(asOwner(["/bin/mktemp", "-d", template]))
+        let made = runProgram(asOwner(["/bin/mktemp", "-d", template]))
         if made.status != 0 { throw .folderUnusable(path, reason: made.output) }
         return made.output
     }
@@ -135,7 +135,7 @@ package struct DataFolder {
             umask 077; cd "$1" && printf '%s\\n' "$2" >pg_ident.conf.new && mv pg_ident.conf.new pg_ident.conf &&
             printf '%s\\n' "$3" >pg_hba.conf.new && mv pg_hba.conf.new pg_hba.conf
             """
-        let written = run(asOwner(["/bin/sh", "-c", script, "sh", cluster, map, rules]))
+        let written = runProgram(asOwner(["/bin/sh", "-c", script, "sh", cluster, map, rules]))
         if written.status != 0 { throw .folderUnusable(path, reason: written.output) }
         return true
     }

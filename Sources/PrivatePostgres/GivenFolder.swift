@@ -63,7 +63,7 @@ extension DataFolder {
         // The folder itself comes last, so that until then only root can change it.
         for name in names { give(tree: "\(folder)/\(name)", to: user) }
         if lchown(folder, user.id, user.group) != 0 {
-            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+            throw .folderUnusable(folder, reason: systemReason)
         }
     }
 
@@ -96,7 +96,7 @@ extension DataFolder {
     }
 
     private static func mayEnter(_ folder: String, _ user: ServiceUser) -> Bool {
-        run(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
+        runProgram(command(["/usr/bin/test", "-x", folder], as: user)).status == 0
     }
 
     /// Returns the topmost folder on the path that the user may not enter.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import JSON
+import Machine
 import Postgres
 package import Telemetry
 import Threading
@@ -149,7 +150,7 @@ package final class PrivatePostgres: Sendable {
     private func makeCluster(_ programs: Programs) throws(PrivatePostgresError) {
         log.info("postgres_created", ["folder": .string(folder.cluster)])
         let unfinished = try folder.makeUnfinishedCluster()
-        let answer = run(
+        let answer = runProgram(
             folder.asOwner([
                 "\(programs.folder)/initdb", "-D", unfinished, "-U", "deed",
                 "--auth-local=peer", "--auth-host=reject", "--encoding=UTF8", "--locale=C",
@@ -158,7 +159,7 @@ package final class PrivatePostgres: Sendable {
         if answer.status != 0 { throw .programFailed(program: "initdb", output: answer.output) }
         // Only a complete cluster gets this name. If the process is killed before that, the folder holds no cluster.
         if rename(unfinished, folder.cluster) != 0 {
-            throw .folderUnusable(folder.path, reason: String(cString: strerror(errno)))
+            throw .folderUnusable(folder.path, reason: systemReason)
         }
     }
 
@@ -167,7 +168,8 @@ package final class PrivatePostgres: Sendable {
     ) -> (status: Int32, output: String) {
         guard let programs = programs ?? (try? Programs.find(forCluster: folder.existingCluster))
         else { return (127, PrivatePostgresError.notInstalled.description) }
-        return run(folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
+        return runProgram(
+            folder.asOwner(["\(programs.folder)/pg_ctl", "-D", folder.cluster] + arguments))
     }
 
     /// The process named in the cluster's lock file.

@@ -59,7 +59,7 @@ package struct Programs {
 
 /// Runs a PostgreSQL program to find its major version, from output such as "postgres (PostgreSQL) 15.18 (Debian ...)".
 func majorVersion(of program: String) -> Int? {
-    let answer = run([program, "--version"])
+    let answer = runProgram([program, "--version"])
     let words = answer.output.split(separator: " ")
     guard answer.status == 0, let name = words.firstIndex(of: "(PostgreSQL)"),
         let number = words[(name + 1)...].first

@@ -1,4 +1,5 @@
 import Glibc
+import Machine
 
 /// A file that marks a data folder while a restore fills its database. The database must not be
 /// served before the restore ends.
@@ -13,7 +14,7 @@ package struct RestoreMark: Sendable {
     func put() throws(PrivatePostgresError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if descriptor < 0 {
-            throw .folderUnusable(folder, reason: String(cString: strerror(errno)))
+            throw .folderUnusable(folder, reason: systemReason)
         }
         giveToOwner(of: path, descriptor)
         fsync(descriptor)

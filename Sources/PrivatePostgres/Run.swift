@@ -1,10 +1,11 @@
 import Glibc
+import Machine
 
 /// Runs a program to completion, with the root folder as its working folder, and returns its output.
 ///
 /// The output goes to a file instead of a pipe: a server that the program leaves running would keep the pipe open, and
 /// the read would never end.
-func run(_ command: [String]) -> (status: Int32, output: String) {
+package func runProgram(_ command: [String]) -> (status: Int32, output: String) {
     var template = nameTemplate("/tmp/deed-output.")
     let output = mkstemp(&template)
     if output < 0 { return (127, "cannot create a temporary file in /tmp") }
@@ -13,7 +14,7 @@ func run(_ command: [String]) -> (status: Int32, output: String) {
     _ = fcntl(output, F_SETFD, FD_CLOEXEC)
     // PostgreSQL's programs complain if they may not enter the current folder.
     guard let process = spawn(["/usr/bin/env", "-C", "/"] + command, output: output) else {
-        return (127, "\(command[0]) could not be started: \(String(cString: strerror(errno)))")
+        return (127, "\(command[0]) could not be started: \(systemReason)")
     }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -46,6 +47,3 @@ private func text(of file: Int32) -> String {
     let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     return text.split(separator: "\n").joined(separator: "; ")
 }
-
-/// Calls `run`, under a name that is clearer in other modules.
-package func runProgram(_ command: [String]) -> (status: Int32, output: String) { run(command) }

@@ -30,7 +30,7 @@ struct ServerLog {
         let script = """
             umask 077; tail -c "$2" "$1" >"$1.1.new" && mv "$1.1.new" "$1.1" && : >"$1"
             """
-        _ = run(asOwner(["/bin/sh", "-c", script, "sh", path, "\(ServerLog.limit)"]))
+        _ = runProgram(asOwner(["/bin/sh", "-c", script, "sh", path, "\(ServerLog.limit)"]))
     }
 
     private var size: Int64 {

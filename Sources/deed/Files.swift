@@ -2,6 +2,7 @@ import Commands
 import Core
 import Foundation
 import Glibc
+import Machine
 import PrivatePostgres
 
 /// Reads a file that a person named. `-` means standard input.
@@ -24,14 +25,14 @@ func readText(
     of descriptor: Int32, _ path: String, limit: Int = 1 << 20
 ) throws(CommandEnd) -> String {
     if descriptor < 0 {
-        throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        throw .usage("\(path) cannot be read: \(systemReason)")
     }
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while content.count <= limit {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
-        if count < 0 { throw .usage("\(path) cannot be read: \(String(cString: strerror(errno)))") }
+        if count < 0 { throw .usage("\(path) cannot be read: \(systemReason)") }
         if count == 0 { return String(decoding: content, as: UTF8.self) }
         content += chunk[..<count]
     }
@@ -64,7 +65,7 @@ func freeBytes(in folder: String) -> Int64? {
 func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
     var template = nameTemplate(beginning)
     guard mkdtemp(&template) != nil else {
-        throw .fault("\(beginning)… cannot be created: \(String(cString: strerror(errno)))")
+        throw .fault("\(beginning)… cannot be created: \(systemReason)")
     }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
@@ -72,7 +73,7 @@ func temporaryFolder(_ beginning: String) throws(CommandEnd) -> String {
 /// Replaces a file completely or not at all. The old file stays until the new one is on disk.
 func replaceFile(_ path: String, with text: String) throws(CommandEnd) {
     func fault() -> CommandEnd {
-        .fault("\(path) cannot be written: \(String(cString: strerror(errno)))")
+        .fault("\(path) cannot be written: \(systemReason)")
     }
     let draft = "\(path).\(getpid()).new"
     // Never writes through a link that is already there, because the folder may belong to another

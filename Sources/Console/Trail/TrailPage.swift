@@ -3,7 +3,7 @@ import Core
 import HTTPServer
 import JSON
 
-/// People's acts in a project, newest first.
+/// The actions that people have taken in a project, newest first.
 struct TrailPage: ShownPage {
     private static let filters = [("ticket", "Ticket"), ("customer", "Customer"), ("actor", "By")]
 

@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Glibc
 import Ledger
+import Machine
 import PrivatePostgres
 
 /// The folder that holds the backups. Each backup is in a separate folder, named after the time of the backup.
@@ -18,10 +19,10 @@ struct BackupPlace {
     init(making path: String) throws(CommandEnd) {
         self.path = absolutePath(path)
         if mkdir(self.path, 0o700) != 0, errno != EEXIST {
-            throw .fault("\(self.path) cannot be created: \(String(cString: strerror(errno)))")
+            throw .fault("\(self.path) cannot be created: \(systemReason)")
         }
         if access(self.path, W_OK | X_OK) != 0 {
-            throw .fault("\(self.path) cannot be written to: \(String(cString: strerror(errno)))")
+            throw .fault("\(self.path) cannot be written to: \(systemReason)")
         }
     }
 
@@ -45,7 +46,7 @@ struct BackupPlace {
         }
         let draft = "\(path)/\(BackupPlace.unfinished)\(getpid())"
         if mkdir(draft, 0o700) != 0 {
-            throw .fault("\(draft) cannot be created: \(String(cString: strerror(errno)))")
+            throw .fault("\(draft) cannot be created: \(systemReason)")
         }
         return draft
     }
@@ -55,7 +56,7 @@ struct BackupPlace {
         let text = instant.text.filter { $0.isNumber || $0 == "T" }
         let whole = "\(path)/\(BackupPlace.prefix)\(text)"
         if rename(draft, whole) != 0 {
-            throw .fault("\(whole) cannot be created: \(String(cString: strerror(errno)))")
+            throw .fault("\(whole) cannot be created: \(systemReason)")
         }
         syncFolder(of: whole)
         return whole
@@ -149,7 +150,7 @@ struct BackupPlace {
             throw missing(
                 isFile
                     ? "is a file, but a backup is a folder."
-                    : "cannot be read: \(String(cString: strerror(errno)))")
+                    : "cannot be read: \(systemReason)")
         }
         closedir(folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []

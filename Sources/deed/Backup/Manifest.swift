@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import JSON
 import Ledger
+import Machine
 
 /// A list of a backup's contents, signed with the installation's key.
 struct Manifest {
@@ -160,7 +161,7 @@ private func readWhole(_ path: String) throws(CommandEnd) -> [UInt8] {
 private func fileDigest(_ path: String) throws(CommandEnd) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 {
-        throw .fault("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        throw .fault("\(path) cannot be read: \(systemReason)")
     }
     defer { close(descriptor) }
     var hash = SHA256()
@@ -169,7 +170,7 @@ private func fileDigest(_ path: String) throws(CommandEnd) -> String {
         let count = read(descriptor, &piece, piece.count)
         if count < 0, errno == EINTR { continue }
         if count < 0 {
-            throw .fault("\(path) cannot be read: \(String(cString: strerror(errno)))")
+            throw .fault("\(path) cannot be read: \(systemReason)")
         }
         if count == 0 { break }
         hash.update(count == piece.count ? piece : Array(piece[..<count]))

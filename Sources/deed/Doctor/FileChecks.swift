@@ -19,7 +19,7 @@ extension HealthCheck {
             commands: [.shell("mkdir -p \(shellWord(folder))")],
             fix: { () throws(CommandEnd) in
                 if mkdir(folder, 0o755) == 0 || errno == EEXIST { return }
-                throw .fault("\(folder) cannot be created: \(String(cString: strerror(errno)))")
+                throw .fault("\(folder) cannot be created: \(systemReason)")
             })
     }
 

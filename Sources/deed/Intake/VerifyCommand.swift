@@ -5,6 +5,7 @@ import Crypto
 import Evidence
 import Glibc
 import JSON
+import Machine
 
 let verifyCommand = CommandSpec(
     path: ["verify"],
@@ -54,7 +55,7 @@ extension Invocation {
 /// Returns the first `limit` bytes of a file.
 func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
     guard let file = fopen(path, "r") else {
-        throw .fault("\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        throw .fault("\(path) cannot be opened: \(systemReason)")
     }
     defer { fclose(file) }
     var content: [UInt8] = []
@@ -65,7 +66,7 @@ func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
         content += piece[..<count]
     }
     if ferror(file) != 0 {
-        throw .fault("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        throw .fault("\(path) cannot be read: \(systemReason)")
     }
     return content
 }
@@ -73,7 +74,7 @@ func readStart(of path: String, limit: Int) throws(CommandEnd) -> [UInt8] {
 /// Reads the certificates in a folder, in PEM or DER format, in order of file name.
 func readRoots(in folder: String) throws(CommandEnd) -> [Certificate] {
     guard let listing = opendir(folder) else {
-        throw .fault("\(folder) cannot be opened: \(String(cString: strerror(errno)))")
+        throw .fault("\(folder) cannot be opened: \(systemReason)")
     }
     defer { closedir(listing) }
     var names: [String] = []

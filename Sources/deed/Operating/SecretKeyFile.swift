@@ -69,7 +69,7 @@ struct SecretKeyFile: Sendable {
         try reseal([successor, current] + (try predecessors()))
         let isKept = link(path, "\(path).old.\(current.name.hex)") == 0 || errno == EEXIST
         if !isKept || rename(next.path, path) != 0 {
-            throw fault(String(cString: strerror(errno)))
+            throw fault(systemReason)
         }
         syncFolder(of: path)
     }
@@ -96,7 +96,7 @@ struct SecretKeyFile: Sendable {
         if descriptor < 0, errno == ENOENT { return nil }
         if descriptor < 0, isGuarded, errno == ELOOP { throw fault(SecretKeyFile.linkReason) }
         if descriptor < 0, errno == EACCES { throw unreadable(by: ServiceUser(id: geteuid())) }
-        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        if descriptor < 0 { throw fault(systemReason) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -143,7 +143,7 @@ struct SecretKeyFile: Sendable {
         if let folder { mkdir(folder, 0o755) }
         let draft = "\(path).\(randomBytes(8).hex)"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        if descriptor < 0 { throw fault(systemReason) }
         if let owner, getuid() == 0 {
             fchown(descriptor, owner.id, owner.group)
         } else {
@@ -154,7 +154,7 @@ struct SecretKeyFile: Sendable {
         let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
         close(descriptor)
         if !isWritten { throw fault("it cannot be written") }
-        if link(draft, path) != 0, errno != EEXIST { throw fault(String(cString: strerror(errno))) }
+        if link(draft, path) != 0, errno != EEXIST { throw fault(systemReason) }
         syncFolder(of: path)
     }
 

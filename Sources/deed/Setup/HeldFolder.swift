@@ -1,5 +1,6 @@
 import Commands
 import Glibc
+import Machine
 import PrivatePostgres
 
 /// A folder that stays open while files in it are read and written. It stays the same folder even if its owner changes
@@ -103,6 +104,6 @@ struct HeldFolder: ~Copyable {
     }
 
     private static func fault(_ path: String) -> CommandEnd {
-        .fault("\(path) cannot be used: \(String(cString: strerror(errno))).")
+        .fault("\(path) cannot be used: \(systemReason).")
     }
 }
