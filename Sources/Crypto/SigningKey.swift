@@ -18,16 +18,10 @@ package final class SigningKey: @unchecked Sendable {
 
     /// Returns an ES256 signature in the format of JSON Web Signatures: r and s, with 32 bytes each.
     package func sign(_ message: [UInt8]) -> [UInt8] {
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        var count = 80
-        var encoded = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1,
-            EVP_DigestSign(context, &encoded, &count, message, message.count) == 1
-        else { preconditionFailure("OpenSSL does not sign") }
+        let encoded = signature(of: message, by: handle, EVP_sha256(), limit: 80)
         let parsed = encoded.withUnsafeBufferPointer { buffer in
             var next = buffer.baseAddress
-            return d2i_ECDSA_SIG(nil, &next, count)
+            return d2i_ECDSA_SIG(nil, &next, buffer.count)
         }
         defer { ECDSA_SIG_free(parsed) }
         var raw = [UInt8](repeating: 0, count: 64)
@@ -55,15 +49,22 @@ package final class RSASigningKey: @unchecked Sendable {
 
     /// Returns an RS256 signature in the format of JSON Web Signatures.
     package func sign(_ message: [UInt8]) -> [UInt8] {
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        var count = 1024
-        var signature = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle) == 1,
-            EVP_DigestSign(context, &signature, &count, message, message.count) == 1
-        else { preconditionFailure("OpenSSL does not sign") }
-        return Array(signature[..<count])
+        signature(of: message, by: handle, EVP_sha256(), limit: 1024)
     }
+}
+
+/// Returns the signature, which has at most `limit` bytes. The digest is `nil` for keys that need none.
+private func signature(
+    of message: [UInt8], by key: OpaquePointer, _ digest: OpaquePointer?, limit: Int
+) -> [UInt8] {
+    let context = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(context) }
+    var count = limit
+    var signature = [UInt8](repeating: 0, count: limit)
+    guard EVP_DigestSignInit(context, nil, digest, nil, key) == 1,
+        EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+    else { preconditionFailure("OpenSSL does not sign") }
+    return Array(signature[..<count])
 }
 
 /// Returns the unencrypted private key in the text, if it belongs to this family.
@@ -114,13 +115,6 @@ package final class Ed25519Key: @unchecked Sendable {
 
     /// Returns the 64-byte signature.
     package func sign(_ message: [UInt8]) -> [UInt8] {
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        var count = 64
-        var signature = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSignInit(context, nil, nil, nil, handle) == 1,
-            EVP_DigestSign(context, &signature, &count, message, message.count) == 1
-        else { preconditionFailure("OpenSSL does not sign") }
-        return signature
+        signature(of: message, by: handle, nil, limit: 64)
     }
 }

@@ -208,7 +208,7 @@ package struct Sale: Sendable {
         attributes[attribute: 1702] = ASN1.utf8(product)
         attributes[attribute: 1704] = ASN1.ia5(purchased.secondText)
         attributes[attribute: 1706] = ASN1.ia5(purchased.secondText)
-        attributes[attribute: 1707] = ASN1.integer(kind.appleNumber)
+        attributes[attribute: 1707] = ASN1.integer(kind.receiptNumber)
         attributes[attribute: 1708] = ASN1.ia5(expires?.secondText ?? "")
         attributes[attribute: 1712] = ASN1.ia5(refunded?.secondText ?? "")
         return attributes
@@ -239,32 +239,5 @@ extension SoldItem {
         object.append("SKU", .string(product.text))
         if let revokedAt { object.append("revocationDate", .integer(revokedAt.milliseconds)) }
         return .object(object)
-    }
-}
-
-extension ProductKind {
-    fileprivate var appleName: String {
-        switch self {
-        case .consumable: "Consumable"
-        case .nonConsumable: "Non-Consumable"
-        case .nonRenewing: "Non-Renewing Subscription"
-        case .autoRenewable: "Auto-Renewable Subscription"
-        }
-    }
-
-    fileprivate var appleNumber: Int64 {
-        switch self {
-        case .nonConsumable: 0
-        case .consumable: 1
-        case .nonRenewing: 2
-        case .autoRenewable: 3
-        }
-    }
-}
-
-extension Instant {
-    /// The instant in whole seconds, because the times in receipts have no fractions.
-    fileprivate var secondText: String {
-        String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
     }
 }

@@ -8,7 +8,6 @@ import Outbound
 import PlayStore
 package import Service
 package import StoreAccess
-import Synchronization
 import Telemetry
 package import Threading
 
@@ -31,7 +30,12 @@ package let storeProfiles: [any StoreProfile] = [AppStoreProfile(), PlayStorePro
 package struct LiveStore: Sendable {
     package let vault: CredentialVault
     let adapters: [StoreAdapter]
-    private let lines = OutboundLines()
+    private let lines = OutboundLines { () throws(OutboundError) in
+        var limits = Courier.Limits()
+        // A store that hangs for one app must leave room for the other apps.
+        limits.ofLane = 256
+        return try Courier(limits)
+    }
 
     init(_ ledger: Ledger, _ outside: Outside) {
         let vault = CredentialVault(ledger, of: storeProfiles, keys: outside.keys)
@@ -92,50 +96,14 @@ private struct LiveLine: StoreLine {
     func send(
         _ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void
     ) {
-        lines.send(request, respond: respond)
-    }
-
-    func machineClock() -> Instant { clock() }
-
-    func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
-}
-
-/// Connections to other servers. They are opened on first use, because most commands do not need them.
-private final class OutboundLines: Sendable {
-    private struct State {
-        var courier: Courier?
-        var isClosed = false
-    }
-    private let state = Mutex(State())
-
-    func send(
-        _ request: OutboundRequest, respond: @escaping @Sendable (Courier.Answer) -> Void
-    ) {
         do throws(OutboundError) {
-            try courier().send(request, respond: respond)
+            try lines.courier().send(request, respond: respond)
         } catch {
             respond(.failure(error))
         }
     }
 
-    private func courier() throws(OutboundError) -> Courier {
-        try state.withLock { state throws(OutboundError) -> Courier in
-            if state.isClosed { throw .cancelled }
-            if let courier = state.courier { return courier }
-            var limits = Courier.Limits()
-            // If the store hangs for one app, enough places must remain for the other apps.
-            limits.ofLane = 256
-            let courier = try Courier(limits)
-            state.courier = courier
-            return courier
-        }
-    }
+    func machineClock() -> Instant { clock() }
 
-    func close() {
-        let courier = state.withLock { state in
-            state.isClosed = true
-            return state.courier
-        }
-        courier?.close()
-    }
+    func pause(milliseconds: Int64) { Threading.pause(milliseconds: milliseconds) }
 }

@@ -7,7 +7,6 @@ import Jobs
 package import Ledger
 package import Outbound
 package import Service
-import Synchronization
 
 /// The addresses that webhook messages may reach, and the pauses between attempts.
 package struct WebhookSettings: Sendable {
@@ -34,13 +33,19 @@ package struct LiveWebhooks: WebhookSource {
     private let form = MessageForm { item, change in item.json(tellingAccess: true, change: change)
     }
     private let gate: SafeGate
-    private let lines: WebhookLines
+    private let lines: OutboundLines
     private let outside: Outside
     private let clock: Clock
 
     init(_ ledger: Ledger, _ feed: FeedReader, _ outside: Outside, clock: @escaping Clock) {
         let settings = outside.webhooks
-        let lines = WebhookLines(settings)
+        let lines = OutboundLines { () throws(OutboundError) in
+            var limits = Courier.Limits()
+            // Each webhook limits its own requests.
+            limits.requests = 100_000
+            limits.idleConnections = 256
+            return try Courier(limits, caFile: settings.caFile, rules: settings.rules)
+        }
         (self.ledger, self.feed, self.lines, self.outside) = (ledger, feed, lines, outside)
         self.clock = clock
         vault = WebhookVault(ledger, keys: outside.keys)
@@ -128,37 +133,5 @@ extension CommandError {
         case .cursorLost, .cursorOfAnotherDatabase:
             self = .fault(.broken("the feed refused a cursor that it had issued"))
         }
-    }
-}
-
-/// Connections to receivers. They are opened on first use, because most commands do not need them.
-private final class WebhookLines: Sendable {
-    private let settings: WebhookSettings
-    private let state = Mutex<(courier: Courier?, isClosed: Bool)>((nil, false))
-
-    init(_ settings: WebhookSettings) {
-        self.settings = settings
-    }
-
-    func courier() throws(OutboundError) -> Courier {
-        try state.withLock { state throws(OutboundError) -> Courier in
-            if state.isClosed { throw .cancelled }
-            if let courier = state.courier { return courier }
-            var limits = Courier.Limits()
-            // Each webhook limits its own requests.
-            limits.requests = 100_000
-            limits.idleConnections = 256
-            let courier = try Courier(limits, caFile: settings.caFile, rules: settings.rules)
-            state.courier = courier
-            return courier
-        }
-    }
-
-    func close() {
-        let courier = state.withLock { state in
-            state.isClosed = true
-            return state.courier
-        }
-        courier?.close()
     }
 }

@@ -1,5 +1,6 @@
 package import Core
 package import JSON
+internal import Minting
 
 /// The payloads that the store signs, as JSON.
 extension PracticeWorld {
@@ -166,24 +167,4 @@ extension Article.Offer {
 
 extension Wait {
     var isoText: String { duration?.text ?? "P0D" }
-}
-
-extension ProductKind {
-    var appleName: String {
-        switch self {
-        case .consumable: "Consumable"
-        case .nonConsumable: "Non-Consumable"
-        case .nonRenewing: "Non-Renewing Subscription"
-        case .autoRenewable: "Auto-Renewable Subscription"
-        }
-    }
-
-    var receiptNumber: Int64 {
-        switch self {
-        case .nonConsumable: 0
-        case .consumable: 1
-        case .nonRenewing: 2
-        case .autoRenewable: 3
-        }
-    }
 }

@@ -183,11 +183,6 @@ extension JSONObject {
 }
 
 extension Instant {
-    /// The instant in whole seconds, because the times in receipts have no fractions.
-    fileprivate var secondText: String {
-        String(decoding: text.utf8.prefix(19), as: UTF8.self) + "Z"
-    }
-
     fileprivate var spacedText: String {
         String(decoding: text.utf8.prefix(19), as: UTF8.self).replacing("T", with: " ")
     }
