@@ -73,13 +73,13 @@ struct KeyDecisionTests {
                     id("k_9"), .reader, name: "", digest: "09", ending: end, to: project, now: now)
             }
         }
+        let before = state
         #expect(add(.at(at(10))) == "key_ends_in_the_past")
         #expect(add(.at(at(9))) == "key_ends_in_the_past")
         #expect(add(.after(duration("P9000Y"))) == "key_ends_too_late")
         #expect(code { try rotate(&state, .lasting(.days(3))) } == "overlap_beyond_end")
         #expect(code { try rotate(&state, nil, ending: .at(at(10))) } == "key_ends_in_the_past")
         #expect(code { try rotate(&state, nil, key: "k_7") } == "key_unknown")
-        let before = state
         #expect(before == state)
         // An overlap may end exactly when the old key ends.
         _ = try rotate(&state, .lasting(.days(2)))

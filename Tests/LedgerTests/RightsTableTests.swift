@@ -10,11 +10,6 @@ import Testing
 /// execute. Columns are listed if only those may be overwritten. `-` means nothing.
 @Suite("Rights in SQL")
 struct RightsTableTests {
-    private static let analystReads: Set = [
-        "entitlements", "subscriptions", "balances", "transactions", "refunds", "grants",
-        "products",
-    ]
-
     private static let who = ["owner", "service", "analyst", "stranger"]
 
     /// The rights of the owner, of the service, of an analyst according to `docs/sql.md`, and of a

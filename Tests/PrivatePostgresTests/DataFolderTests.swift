@@ -64,9 +64,9 @@ struct DataFolderTests {
         let old = "local all all trust\nhost all all 127.0.0.1/32 trust\n"
         try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
         #expect(session(as: 0, in: folder, asking: "select pg_reload_conf()").code == 0)
-        #expect(eventually { session(as: 65534, in: folder).code == 0 })
+        #expect(eventually(within: 5000) { session(as: 65534, in: folder).code == 0 })
         let second = try PrivatePostgres(folder: folder, mayCreate: false, log: .silent)
-        #expect(eventually { session(as: 65534, in: folder).code != 0 })
+        #expect(eventually(within: 5000) { session(as: 65534, in: folder).code != 0 })
         try old.write(toFile: "\(folder)/postgres/pg_hba.conf", atomically: false, encoding: .utf8)
         first.leave()
         second.leave()
@@ -107,14 +107,6 @@ struct DataFolderTests {
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
-    }
-
-    private func eventually(_ condition: () -> Bool) -> Bool {
-        for _ in 0..<100 {
-            if condition() { return true }
-            usleep(50_000)
-        }
-        return false
     }
 
     @Test("A link in place of the sockets is not followed")
