@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import Glibc
 import JSON
+import Machine
 package import Ledger
 
 extension LogMemory {
@@ -49,7 +50,7 @@ private struct SeenLogFile {
         let reason: String
 
         init(_ path: String) {
-            reason = "\(path): \(String(cString: strerror(errno)))"
+            reason = "\(path): \(systemReason)"
         }
 
         init(_ other: LogMemory.NotRecalled) {

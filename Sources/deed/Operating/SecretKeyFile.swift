@@ -163,13 +163,13 @@ struct SecretKeyFile: Sendable {
     func closeToOthers() throws(CommandEnd) {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         if descriptor < 0, errno == ELOOP { throw fault(SecretKeyFile.linkReason) }
-        if descriptor < 0 { throw fault(String(cString: strerror(errno))) }
+        if descriptor < 0 { throw fault(systemReason) }
         defer { close(descriptor) }
         var found = stat()
         guard fstat(descriptor, &found) == 0, found.st_mode & S_IFMT == S_IFREG,
             found.st_nlink == 1
         else { throw fault("it is not a regular file with a single name") }
-        if fchmod(descriptor, 0o600) != 0 { throw fault(String(cString: strerror(errno))) }
+        if fchmod(descriptor, 0o600) != 0 { throw fault(systemReason) }
     }
 
     private static let linkReason =
