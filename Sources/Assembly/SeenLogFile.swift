@@ -3,7 +3,6 @@ import Crypto
 import Foundation
 import Glibc
 import JSON
-import Machine
 package import Ledger
 
 extension LogMemory {
@@ -50,7 +49,7 @@ private struct SeenLogFile {
         let reason: String
 
         init(_ path: String) {
-            reason = "\(path): \(systemReason)"
+            reason = "\(path): \(String(cString: strerror(errno)))"
         }
 
         init(_ other: LogMemory.NotRecalled) {
