@@ -1,4 +1,5 @@
 import Core
+import Histories
 import JSON
 import Minting
 import Service
@@ -120,6 +121,30 @@ struct UnknownProductTests {
         try front.service.projectAnew()
         #expect(try front.service.eventCount() == recorded + 2)
         #expect(try gemsOf("u0") == 30)
+    }
+
+    @Test(
+        "A token with several unknown products waits until a catalog has the last one",
+        arguments: [["skin", "gems"], ["gems", "skin"]])
+    func basket(_ order: [String]) throws {
+        let worth: [String: Int64] = ["skin": 1, "gems": 10]
+        let fact = playReading(.purchased, at: at(1), [playGood("skin"), playGood("gems", 2)])
+        _ = try front.service.ledger.append(.record([fact], for: .test("u1"), key: "basket"))
+        #expect(try count("waiting_credits") == 1)
+        var (products, expected): ([String], Int64) = ([], 0)
+        for name in order {
+            let amount = try #require(worth[name])
+            products.append(
+                #"{"store":"google","id":"\#(name)","kind":"consumable","credits":{"gems":\#(amount)}}"#
+            )
+            expected += name == "gems" ? 2 * amount : amount
+            _ = try put(#"{"products":[\#(products.joined(separator: ","))]}"#)
+            try front.service.projectAnew()
+            #expect(try gemsOf("u1") == expected)
+            #expect(try count("waiting_credits") == (products.count == order.count ? 0 : 1))
+        }
+        try front.service.projectAnew()
+        #expect(try gemsOf("u1") == expected)
     }
 
     @Test("A job that dies between crediting and clean-up credits nothing again")

@@ -55,6 +55,36 @@ struct UnusualReadingTests {
         #expect(coins(some, all) == 1100)
     }
 
+    @Test("Coins of several unknown products come as catalogs get to know them, in any order")
+    func lateBasket() {
+        let basket = playReading(.purchased, at: at(1), [playGood("coins"), playGood("big")])
+        for order in [["coins", "big"], ["big", "coins"]] {
+            var state = CustomerState(recording: [facts([basket])], catalog: Catalog())
+            let waiting = [WaitingCredit(basket, by: Catalog())].compactMap(\.self)
+            #expect(waiting.map(\.product) == [id("coins")])
+            var (known, expected): ([Product], Int64) = ([], 0)
+            for name in order {
+                let coins: Int64 = name == "big" ? 1000 : 100
+                known.append(Self.pack(name, coins))
+                expected += coins
+                let edition = catalog(known)
+                for event in state.settling(waiting, by: edition) { state.apply(event) }
+                #expect(state.balance("coins") == expected)
+                let isSettled = waiting.allSatisfy { state.isSettled($0, by: edition) }
+                #expect(isSettled == (known.count == order.count))
+            }
+        }
+    }
+
+    @Test("Coins wait for their product even if the answer first lists a rental")
+    func rental() {
+        let film = playGood("film") { $0.isRented = true }
+        let basket = playReading(.purchased, at: at(1), [film, playGood("big")])
+        #expect(WaitingCredit(basket, by: Catalog())?.product == id("big"))
+        #expect(
+            WaitingCredit(playReading(.purchased, at: at(1), [film]), by: Catalog()) == nil)
+    }
+
     @Test("A product that is listed twice counts with the pieces of both")
     func twice() {
         let both = playReading(

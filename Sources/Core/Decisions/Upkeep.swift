@@ -61,9 +61,11 @@ extension Command {
             stream: stream, actor: .catalog, cause: cause, concernsMerged: true
         ) { situation in
             let catalog = situation.project.catalog
-            let known = situation.waitingCredits.filter { catalog.product($0.key) != nil }
-            let events = situation.customer(stream.customer).settling(known, by: catalog)
-            return Decision(events, for: stream.customer, .projecting(settled: known))
+            let waiting = situation.waitingCredits
+            let customer = situation.customer(stream.customer)
+            let events = customer.settling(waiting, by: catalog)
+            let settled = waiting.filter { customer.isSettled($0, by: catalog) }
+            return Decision(events, for: stream.customer, .projecting(settled: settled))
         }
         command.settlesCredits = true
         return command

@@ -1,7 +1,7 @@
 import Core
 
 /// The rows that the log expects in `waiting_credits` for a customer. Once a catalog knows a transaction's
-/// product, a separate job removes the row. Until that job has run, the row may or may not exist.
+/// products, a separate job removes the row. As soon as one of them is known, the row may or may not exist.
 struct ExpectedCredits {
     /// Credits that must exist, by key.
     private(set) var needed: RowTexts = [:]
@@ -26,7 +26,12 @@ struct ExpectedCredits {
             for (credit, row) in zip(credits.credits, credits.rows()) {
                 let row = RowText(row, of: .waitingCredits)
                 let isUnknown = catalogs?.allSatisfy { $0.product(credit.key) == nil }
-                if isUnknown == true { needed[row.key] = row } else { possible.insert(row.key) }
+                // If two events left the same transaction waiting, either one may have written the row.
+                if isUnknown == true, needed[row.key] == nil {
+                    needed[row.key] = row
+                } else {
+                    possible.insert(row.key)
+                }
             }
         }
     }

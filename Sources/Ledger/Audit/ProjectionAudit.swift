@@ -275,6 +275,7 @@ package struct ProjectionAudit {
             add(row, of: table, "row", "none: the log has no event for it", "a row")
         }
         for (key, row) in needed where found[key]?.values != row.values {
+            if found[key] != nil, possible.contains(key) { continue }
             if found[key] != nil { strays.rows.append(StrayRows.Row(table, row, stream)) }
             strays.missingCredits.append(row)
             add(row, of: table, "row", table["product", row] ?? "", "none, or another")
