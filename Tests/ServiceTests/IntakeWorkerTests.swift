@@ -167,6 +167,77 @@ struct IntakeWorkerTests {
         #expect(try found(item).reason?.code == "too_much_at_once")
     }
 
+    /// Returns evidence of a purchase in one environment, as a store proves it.
+    private func proven(_ transaction: String, in environment: Environment) throws -> ProvenEvidence
+    {
+        var fact = try TransactionFact.bought(
+            "level2", .nonConsumable, transaction: transaction, at: service.clock.now)
+        (fact.environment, fact.app) = (environment, app.id)
+        var facts = Facts()
+        facts.transactions = [fact]
+        let bytes = Array(transaction.utf8)
+        return ProvenEvidence(
+            kind: .appReceipt, environment: environment, app: app.id, facts: facts,
+            record: EvidenceRecord(
+                digest: service.ports.secrets.digest(bytes), kind: EvidenceKind.appReceipt.word,
+                app: app.id, signedAt: fact.signedAt, content: bytes, certificates: []))
+    }
+
+    /// Queues evidence that claims to be of production, and then erases the customer's sandbox.
+    private func queueBeforeErasure() throws -> IntakeItem {
+        let heading = EvidenceHeading(
+            digest: Array(repeating: 1, count: 32), kind: EvidenceKind.appReceipt.word,
+            environment: .production, app: app.id)
+        let item = try service.intake.hold(
+            RawEvidence(.appReceipt, [1, 2, 3]), .submit(CustomerID("u1")), order: nil,
+            heading: heading, of: project)
+        service.clock.advance(byMilliseconds: 1000)
+        let admin = try service.key(.admin)
+        let given = service.send(
+            "POST", "/v1/customers/u1/grants", key: admin,
+            body:
+                #"{"entitlement":"vip","reason":"r","allow_unknown":true,"environment":"sandbox"}"#)
+        #expect(given.status == 201, "\(given.text)")
+        func erase(_ intent: String) -> Reply {
+            service.send(
+                "POST", "/v1/customers/u1/erase", key: admin,
+                body: #"{"reason":"r","purchases":"forget","environment":"sandbox"\#(intent)}"#)
+        }
+        let look = erase("")
+        let intent = try #require(try look.json["intent"]?.string, "\(look.text)")
+        let erased = erase(#","intent":"\#(intent)""#)
+        #expect(erased.status == 200, "\(erased.text)")
+        return item
+    }
+
+    @Test("Evidence of a person who was erased meanwhile ends as refused, and is deleted")
+    func erasedMeanwhile() throws {
+        let item = try queueBeforeErasure()
+        let test = try proven("1", in: .sandbox)
+        service.store.answer { _, _, _, _ in .believed(test) }
+        #expect(try #require(try worker().work()).isKept)
+        #expect(try found(item).state.word == .refused)
+        #expect(try found(item).reason?.code == "done_before_erasure")
+        #expect(try purchases() == 0)
+        #expect(
+            try service.database.number(
+                "select count(*) from deed.intake where octet_length(evidence) > 1") == 0)
+        service.clock.advance(byMilliseconds: IntakeItem.longestWait)
+        #expect(try worker().work() == nil)
+    }
+
+    @Test("Evidence of both environments still counts in the one that was not erased")
+    func erasedInOne() throws {
+        let item = try queueBeforeErasure()
+        let both = [try proven("1", in: .sandbox), try proven("2", in: .production)]
+        let cause = Cause(text: "intake:both", digest: [UInt8](repeating: 2, count: 32))
+        let submissions = Submissions(service.intake, apps: service.apps)
+        let results = try service.ledger.perform(submissions.recording(item, both, cause))
+        #expect(results.map(\.purchase) == ["apple:2"])
+        #expect(results.map(\.outcome) == ["recorded"])
+        #expect(try purchases() == 1)
+    }
+
     @Test("A person's decision made meanwhile wins over the worker's")
     func decidedMeanwhile() throws {
         let item = try queue()

@@ -4,8 +4,10 @@
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
-        -- Evidence about an erased purchase is deleted.
-        evidence = case when $6 = 'purchase_erased' then '\x00'::bytea else evidence end,
+        -- Evidence of an erased purchase or customer is deleted.
+        evidence = case
+            when $6 in ('purchase_erased', 'done_before_erasure') then '\x00'::bytea else evidence
+        end,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1
     where id = $1 and revision = $2

@@ -69,12 +69,13 @@ package struct IntakeWorker: Sendable {
             }
         } catch {
             let reason = IntakeReason(error)
-            // Trying again would not help, because the same evidence would be just as large.
-            if case .refused(.tooMuchAtOnce) = error {
+            switch error {
+            // Trying again would not help: the same evidence would be just as large, or just as old.
+            case .refused(.tooMuchAtOnce), .refused(.erasure(.doneBeforeErasure)):
                 return .refused(RefusedEvidence(code: reason.code, sentence: reason.sentence))
-            }
             // Deed must not discard genuine evidence because recording it failed once.
-            return .tryAgain(reason)
+            default: return .tryAgain(reason)
+            }
         }
     }
 

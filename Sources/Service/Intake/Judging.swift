@@ -268,14 +268,24 @@ extension Submissions {
             ).unlessErased(since: item.addedAt)
         }
         return Wish(commands) { outcomes throws(CommandError) in
+            // An erasure may cover only one environment. The evidence of the other one still counts.
+            let counting = zip(submissions, outcomes).filter { !$1.isErased }
+            if counting.isEmpty { throw .refused(.erasure(.doneBeforeErasure)) }
             var results: [IntakeResult] = []
-            for (submission, outcome) in zip(submissions, outcomes) {
+            for (submission, outcome) in counting {
                 let outcome = try outcome.get()
                 notice(outcome, in: project)
                 results += submission.outcomes(of: outcome).map(IntakeResult.init)
             }
             return results
         }
+    }
+}
+
+extension CommandResult {
+    /// Whether the customer was erased after the evidence was queued.
+    fileprivate var isErased: Bool {
+        if case .failure(.refused(.erasure(.doneBeforeErasure))) = self { true } else { false }
     }
 }
 
