@@ -265,6 +265,30 @@ struct ProductChangeTests {
         }
     }
 
+    @Test("A renewal of the former product begins if the upgrade was refunded before it")
+    func refundedUpgrade() {
+        let length = 30 * day
+        func period(_ name: String, _ product: String, from start: Int64) -> TransactionFact {
+            let start = at(0).advanced(byMilliseconds: start)
+            return transaction(
+                name, of: "1", product, .autoRenewable, start,
+                to: start.advanced(byMilliseconds: length), signed: start)
+        }
+        var upgrade = period("2", "pro", from: 25 * day)
+        upgrade.revocation = refund(at: at(0).advanced(byMilliseconds: 27 * day))
+        upgrade.signedAt = at(0).advanced(byMilliseconds: 28 * day)
+        let all = [period("1", "plus", from: 0), upgrade, period("3", "plus", from: length)]
+        for order in [all, all.reversed()] {
+            let state = CustomerState(
+                recording: order.map { facts([$0]) }, catalog: Self.catalog)
+            for share in [31, 45, 59] {
+                let instant = at(0).advanced(byMilliseconds: Int64(share) * day)
+                let active = state.entitlements(at: instant, catalog: Self.catalog).active
+                #expect(active.map(\.text) == ["plus"], "day \(share)")
+            }
+        }
+    }
+
     @Test("The store's statement in an earlier short period says nothing about the newest one")
     func staleWord() {
         let minutes: Int64 = 60_000

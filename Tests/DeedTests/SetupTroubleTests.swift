@@ -175,11 +175,9 @@ extension ProgramTests {
 
         @Test(
             "What root pastes runs the settings as the user who may change them",
-            .enabled(if: getuid() == 0, "only root works in the folders of others"),
-            arguments: [true, false])
-        func changedSettings(isPrivate: Bool) throws {
-            let installation =
-                try isPrivate ? Installation() : Installation(ScratchDatabase(migrated: false))
+            .enabled(if: getuid() == 0, "only root works in the folders of others"))
+        func changedSettings() throws {
+            let installation = try Installation()
             let address = "127.0.0.1:\(try freePort())"
             let set = try installation.run("setup", "--yes", "--listen", address)
             #expect(set.code == 0, "\(set.errors)")

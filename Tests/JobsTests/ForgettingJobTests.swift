@@ -81,7 +81,8 @@ struct ForgettingJobTests {
         try run(try job(ledger, after: .days(731)))
         #expect(try left == Self.count)
         // With this age, the limit would be earlier than any date.
-        try run(try job(ledger, after: try #require(CalendarDuration("P9999999Y"))))
+        let age: CalendarDuration = try #require(CalendarDuration("P9999999Y"))
+        try run(try job(ledger, after: age))
         #expect(try left == Self.count)
         #expect(try database.number("select count(*) from deed.store_budgets") == 0)
     }

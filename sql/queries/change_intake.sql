@@ -4,9 +4,10 @@
 with changed as (
     update {schema}.intake set
         state = $3, tries = $4, next_try_at = coalesce($5, next_try_at), code = $6, sentence = $7,
-        -- Evidence of an erased purchase or customer is deleted.
+        -- A refusal because of an erasure deletes the evidence.
         evidence = case
-            when $6 in ('purchase_erased', 'done_before_erasure') then '\x00'::bytea else evidence
+            when $3 = 'refused' and $6 in ('purchase_erased', 'done_before_erasure') then '\x00'::bytea
+            else evidence
         end,
         results = $8, actor = $9, reason = $10, ticket = $11, changed_at = $12,
         revision = revision + 1

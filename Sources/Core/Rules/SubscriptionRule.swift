@@ -69,12 +69,14 @@ extension [Transaction] {
         return changes[index]
     }
 
-    /// Returns whether the previous period is one of another product, and was sold beyond the start of this one.
+    /// Returns whether the previous period is one of another product, and was not over when this one began.
     private func beginsDuringAnother(_ index: Int) -> Bool {
-        guard index > 0, !self[index].isRead, let end = self[index - 1].expires else {
+        guard index > 0, !self[index].isRead else { return false }
+        let (previous, start) = (self[index - 1], self[index].start)
+        guard previous.product != self[index].product, let end = previous.expires else {
             return false
         }
-        return self[index - 1].product != self[index].product && self[index].start < end
+        return start < end && previous.revokedAt.map { start < $0 } ?? true
     }
 
     /// Returns the access that a grace period gives after a period. The store must have signed the statement about the

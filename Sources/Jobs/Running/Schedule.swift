@@ -24,9 +24,11 @@ package enum Schedule: Sendable {
             guard let lastRun, lastRun <= now else { return now }
             return lastRun.advanced(byMilliseconds: milliseconds)
         case .daily(let time):
-            // As above: otherwise, the job would wait for as long as the clock was ahead.
+            // As above: otherwise, the job would wait for as long as the clock was ahead. Clocks of
+            // instances may differ by a moment, which must not repeat a night.
             let since = lastRun ?? known
-            return since > now ? now : time.next(after: since)
+            let limit = now.advanced(byMilliseconds: 60_000)
+            return since > limit ? now : time.next(after: since)
         }
     }
 

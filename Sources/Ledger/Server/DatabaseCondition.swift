@@ -56,6 +56,9 @@ final class DatabaseCondition: Sendable {
         state.change(wake: .none) { $0.impediments }
     }
 
+    /// Whether the server refused writes at the last check.
+    var isReadOnly: Bool { state.change(wake: .none) { $0.look?.isReadOnly ?? false } }
+
     /// Whether the database answered the last check and accepts writes.
     var isUsable: Bool {
         state.change(wake: .none) { state in

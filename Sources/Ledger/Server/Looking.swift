@@ -73,7 +73,7 @@ extension Ledger {
         guard condition.isDoubtDue(every: pause) else { return found }
         looking.change(wake: .none) { $0.leave() }
         // The new session may reach another server without showing it.
-        return try lookAtServer(outlivingOthers: !isKnown)
+        return try lookAtServer(outlivingOthers: !isKnown && condition.isReadOnly)
     }
 
     /// Checks the server. If `outlivingOthers` is true, abandons all sessions except the one that reached the server.

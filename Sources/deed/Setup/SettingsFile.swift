@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import Glibc
 
 /// A settings file that systemd and shells can read, with lines such as `DEED_LISTEN="127.0.0.1:8080"`.
 struct SettingsFile {
@@ -12,13 +13,17 @@ struct SettingsFile {
     /// The folder with the file. Its owner can replace the file.
     var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
-    /// Reads the file. A missing file counts as empty.
+    /// Reads the file. A missing file counts as empty. Root follows no link, because the folder may be another user's.
     init(_ path: String) throws(CommandEnd) {
         self.path = path
         let place = URL(fileURLWithPath: path)
         let folder = place.deletingLastPathComponent().path
-        text =
-            fileExists(folder) ? try HeldFolder(folder).text(of: place.lastPathComponent) : nil
+        if getuid() != 0 {
+            text = fileExists(path) ? try readFile(path) : nil
+        } else {
+            text =
+                fileExists(folder) ? try HeldFolder(folder).text(of: place.lastPathComponent) : nil
+        }
         lines = (text ?? "").split(separator: "\n").map(String.init)
     }
 

@@ -105,7 +105,6 @@ extension Setup {
     }
 
     private func settingsStep() -> SetupStep {
-        let place = place
         var file = place.settings
         let usualKeys = answers.keysFolder == place.usualKeys
         let variables: [(name: String, value: String?)] = [
@@ -120,15 +119,12 @@ extension Setup {
             value.map { "\(name)=\($0.withoutPasswords)" } ?? "no \(name)"
         }
         file.set(variables)
-        if file.isUnchanged, !place.isToBeGiven {
-            return .isThere("settings", "\(file.path), as answered")
-        }
+        if file.isUnchanged { return .isThere("settings", "\(file.path), as answered") }
         let said = changes.isEmpty ? "" : ": \(changes.joined(separator: ", "))"
-        let (path, text) = (file.path, file.newText)
+        let (path, text, folder) = (file.path, file.newText, file.folder)
         return SetupStep(name: "settings", text: "write \(path)\(said)") { () throws(CommandEnd) in
-            try place.give()
-            let folder = try HeldFolder(making: place.settings.folder)
-            try folder.replace(URL(fileURLWithPath: path).lastPathComponent, with: text)
+            let held = try HeldFolder(making: folder)
+            try held.replace(URL(fileURLWithPath: path).lastPathComponent, with: text)
         }
     }
 

@@ -3,7 +3,6 @@ import Commands
 import Core
 import Foundation
 import Glibc
-import PrivatePostgres
 
 /// The places where an installation keeps its data and settings, and the current settings.
 struct SetupPlace {
@@ -26,24 +25,6 @@ struct SetupPlace {
     }
 
     var usualKeys: String { "\(dataFolder)/keys" }
-
-    /// Whether root must still give the data folder to the user who will run the service.
-    var isToBeGiven: Bool {
-        if getuid() != 0 || isOfMachine { return false }
-        var found = stat()
-        return stat(dataFolder, &found) != 0 || found.st_uid == 0
-    }
-
-    /// Gives the data folder with the settings to the user who will run the service, as a start of the service by root
-    /// would. Otherwise root could be told to run settings that this user may change later.
-    func give() throws(CommandEnd) {
-        if !isToBeGiven { return }
-        do throws(PrivatePostgresError) {
-            _ = try DataFolder.give(dataFolder, wanting: nil)
-        } catch {
-            throw .fault(error.description)
-        }
-    }
 }
 
 /// Returns the absolute path. Throws if the path is empty or contains a control character.

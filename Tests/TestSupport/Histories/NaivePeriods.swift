@@ -108,6 +108,7 @@ extension NaiveModel {
         let earlier = Array(all.prefix { $0.id != period.id })
         guard let running = earlier.last, running.fact.product != period.fact.product,
             let end = running.expires, period.start < end,
+            running.revoked.map({ period.start < $0.at.milliseconds }) ?? true,
             let place = earlier.lastIndex(where: {
                 $0.fact.product == period.fact.product && $0.expires == period.start
             }), begins(earlier[place], among: earlier)
