@@ -50,10 +50,11 @@ struct RehearsalCallTests {
         ]
     }
 
-    /// What a rehearsal says about customers. None of them has anything in the sandbox.
-    private func sides(_ rehearsed: Reply) throws -> [JSON] {
-        let sides = try #require(try rehearsed.json["customers"]?.array, "\(rehearsed.text)")
-        #expect(sides.allSatisfy { $0["environment"] == "production" }, "\(rehearsed.text)")
+    /// What a rehearsal says about customers in production. Only a merge may also show the sandbox.
+    private func sides(_ rehearsed: Reply, of deed: Deed) throws -> [JSON] {
+        let all = try #require(try rehearsed.json["customers"]?.array, "\(rehearsed.text)")
+        let sides = all.filter { $0["environment"] == "production" }
+        if !deed.target.contains("/merge") { #expect(sides == all, "\(rehearsed.text)") }
         return sides
     }
 
@@ -82,7 +83,7 @@ struct RehearsalCallTests {
             #expect(rehearsed.status == 200, "\(deed.target): \(rehearsed.text)")
             #expect(try front.service.eventCount() == before, "\(deed.target)")
             #expect(try rehearsed.json["dry_run"]?.bool == true)
-            let sides = try sides(rehearsed)
+            let sides = try sides(rehearsed, of: deed)
             #expect(sides.compactMap { $0["customer"]?.string } == deed.customers)
             for (side, customer) in zip(sides, deed.customers) {
                 #expect(
@@ -123,7 +124,7 @@ struct RehearsalCallTests {
         for (number, deed) in deeds.enumerated() {
             let rehearsed = front.send(
                 deed.method, deed.target + "?dry_run=1", deed.body, key: front.admin)
-            let sides = try sides(rehearsed)
+            let sides = try sides(rehearsed, of: deed)
             let versions = sides.compactMap { $0["version"]?.integer }
             for place in versions.indices {
                 var others = versions
