@@ -265,7 +265,7 @@ struct AnswerPartition {
         remove(place)
     }
 
-    /// Removes answers that include an older state of the sandbox, and rejects those that are still being read.
+    /// Removes answers that include an older state of the sandbox, and rejects answers that are still being read.
     mutating func drop(_ stream: Stream, beforeSandbox sequence: Int64, at moment: Moment) {
         let mark = AnswerPartition.mark(of: stream)
         sandboxChangedAt[mark] = max(sandboxChangedAt[mark], moment)

@@ -105,7 +105,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Waits for letters until the time is up, and returns those that have arrived. After the first
+    /// Waits for letters until the time is up, and returns the letters that have arrived. After the first
     /// letter, waits a moment for more.
     func take(
         within milliseconds: Int64, gathering wanted: Int = 1

@@ -103,7 +103,7 @@ package final class FeedReader: Sendable {
         return PageCourse(question, at: place, turn: turn, heads: heads)
     }
 
-    /// Returns a cursor that covers only events that still exist: those that the old cursor passed and that were
+    /// Returns a cursor that covers only events that still exist: events that the old cursor passed and that were
     /// recorded long enough before it was issued. Events that took the places of lost ones were recorded later.
     private func restart(
         _ cursor: FeedCursor, _ losses: AcceptedLosses

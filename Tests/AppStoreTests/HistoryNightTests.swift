@@ -75,7 +75,7 @@ struct HistoryNightTests {
             try night.pass(days: 42)
             night.cutOff(true)
             try night.pass(days: 63)
-            // Acts as if Deed had read all notifications, even those that never arrived.
+            // Acts as if Deed had read all notifications, even the ones that never arrived.
             try night.service.database.run(
                 "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
             )
@@ -95,7 +95,7 @@ struct HistoryNightTests {
             let only = try night.reconcile([.notifications])
             #expect(!only.isSound)
             #expect(only.notes.contains { $0.contains("nothing could be read") }, "\(only.notes)")
-            // By now, Deed has read the later data, but it still knows what is missing.
+            // Deed has read the later data, and still knows what is missing.
             let again = try night.reconcile([.notifications])
             #expect(!again.isSound)
             #expect(!again.notes.contains { $0.contains("nothing could be read") })
@@ -150,7 +150,7 @@ struct HistoryNightTests {
     func asked(_ steps: [ReconcileStep], full: Bool) async throws {
         try await aside {
             let night = try self.lateNight(reconciled: true)
-            // Acts as if Deed had read all notifications, even those that never arrived.
+            // Acts as if Deed had read all notifications, even the ones that never arrived.
             try night.service.database.run(
                 "update deed.notification_marks set read_until = \(night.service.clock.now.milliseconds)"
             )

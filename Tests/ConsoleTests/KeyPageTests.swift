@@ -52,7 +52,7 @@ struct KeyPageTests {
         #expect(entry["reason"]?.string == "it was in a public repository")
         #expect(entry["ticket"]?.string == "T-9")
         #expect(entry["actor"]?.string?.hasPrefix("person:pe_") ?? false)
-        // Pressing the button again changes nothing, whoever presses it.
+        // Pressing the button again changes nothing, even if another person presses it.
         #expect(browser.post(place(key), fields).status == 303)
         fields["mark"] = "another"
         #expect(browser.post(place(key), fields).status == 303)

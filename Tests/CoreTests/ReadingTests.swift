@@ -215,7 +215,7 @@ struct ReadingTests {
         let between = playReading(.active, at: at(31), [playItem("pro", to: at(30))], mark: "b")
         let rows: [(TransactionFact, Instant, Instant?)] = [
             (yearly, at(31), at(61)), (yearly, at(350), at(365, late)),
-            // The subscription should have renewed by now.
+            // The subscription should already have renewed.
             (yearly, at(366), nil), (month(0, at: 1), at(31), nil),
             // The customer may pay at any time.
             (held, at(62), at(63)), (between, at(31), at(31, late)), (between, at(32), nil),

@@ -92,7 +92,7 @@ extension ProgramTests {
             let stale = try misname(try backUp(deed), "deed-20990101T000000000")
             #expect(try deed.run("project", "create", "later").code == 0)
             let second = try backUp(deed, "--keep", "2")
-            // A manifest that nobody signed never makes a backup the newest.
+            // An unsigned manifest never makes a backup the newest.
             let unsigned = "\(out)/deed-20990201T000000000"
             try FileManager.default.createDirectory(
                 atPath: unsigned, withIntermediateDirectories: true)

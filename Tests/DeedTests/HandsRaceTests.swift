@@ -201,7 +201,7 @@ private final class HandsClient: RandomClient {
         count.withLock { $0.append(deed) }
     }
 
-    /// Moves, blocks or unblocks one of this client's sales, whoever holds it now.
+    /// Moves, blocks or unblocks one of this client's sales, regardless of its present holder.
     private func purchase(
         _ state: inout State, _ client: inout APIClient, to customer: String
     ) throws {

@@ -75,7 +75,7 @@ extension ProgramTests {
             return (writes, try end(copy, deed))
         }
 
-        /// Counts all written rows, even those that are rolled back, and stops a run at one of them.
+        /// Counts all written rows, including rows that are rolled back, and stops a run at one of them.
         private func countWrites(in copy: ScratchDatabase, stoppingAt place: Int64) throws {
             try copy.run(
                 """

@@ -92,7 +92,7 @@ extension ProgramTests {
                 "begin; select * from deed.shards where shard = \(held.shard.number) for update"
             try holder.run(Script(embedded: Array(lock.utf8)))
             ledger.submit(try .give("vip", to: held, grant: "g2")) { _ in }
-            // By now, the committer has put the command aside.
+            // The committer has put the command aside.
             pause(milliseconds: 500)
             let other = try #require(
                 try (2..<100).map { try Stream.test("u\($0)") }.first { $0.shard != held.shard })

@@ -153,7 +153,7 @@ struct RunnerTests {
             })
         runner.start()
         #expect(tally.reaches(1))
-        // By now, the pause after a failure is a second long.
+        // The pause after a failure has grown to a second.
         for run in 2...4 {
             runner.hurry("failing")
             #expect(tally.reaches(run, within: 900))

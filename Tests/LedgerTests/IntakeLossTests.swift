@@ -44,7 +44,7 @@ struct IntakeLossTests {
 
     @Test("An item that a worker ends before the second attempt is found, and not added again")
     func ended() throws {
-        // Ends the item as soon as it is there, so that the second attempt always comes later.
+        // Ends the item as soon as it exists, so that the second attempt always comes later.
         try database.run(
             """
             create function deed.end_at_once() returns trigger language plpgsql as $$ begin

@@ -84,7 +84,7 @@ final class ServedStore: Sendable {
     }
 }
 
-/// Returns a token like those that App Store Connect's keys sign. Tests change one part to make it invalid.
+/// Returns a token as App Store Connect's keys sign it. Tests change one part to make it invalid.
 func bearer(
     key: MintedKey = practice.apiKey, head: [String: JSON] = [:], claims: [String: JSON] = [:]
 ) -> String {

@@ -15,7 +15,7 @@ package struct CatalogEdition: Hashable, Sendable {
     }
 
     /// The number of editions that a project's state remembers. The log contains all editions, but decisions need
-    /// only those whose effects have not yet been recorded for every customer.
+    /// only editions whose effects have not yet been recorded for every customer.
     package static let limit = 64
     /// The edition before the first catalog.
     static let none = CatalogEdition(

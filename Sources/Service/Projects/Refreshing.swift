@@ -2,7 +2,7 @@ import Core
 import Synchronization
 
 /// A list from the database, kept in memory. It is read again if it lacks an entry that a caller
-/// needs. Reads happen one at a time, only so many times per second, and not right after a failed
+/// needs. Reads happen one at a time, with a limit per second, and not right after a failed
 /// read. Strangers' requests must neither overload the database nor delay other callers.
 final class Refreshing<Kept: Sendable>: Sendable {
     private static var pauseAfterFault: Int64 { 500 }

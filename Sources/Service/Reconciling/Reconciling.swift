@@ -12,8 +12,7 @@ package struct ReconcileWish: Sendable {
     /// The maximum number of calls to an app's store in one step. The next run continues where this
     /// one stopped.
     package var storeCalls = 20_000
-    /// The maximum number of calls for histories in a slow round. Slow rounds are those that no one
-    /// requested.
+    /// The maximum number of calls for histories in a slow round, which no request started.
     package var slowCalls = 5000
     /// The request that this run fulfils, if any.
     package var requested: ReconciliationID?
@@ -37,7 +36,7 @@ package struct ReconcileProgress: Sendable {
     package let counts: StepCounts
     /// The initial estimate of the step's work, if known.
     package let ahead: WorkAhead?
-    /// The number of parts completed by this run, without those that it had completed before it was
+    /// The number of parts completed by this run, without the parts completed before it was
     /// resumed.
     let partsDoneNow: Int
     let lookedAtNow: Int64
