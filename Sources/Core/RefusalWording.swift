@@ -23,39 +23,21 @@ package struct RefusalWording: Hashable, Sendable {
     package let sentence: String
     package let remedy: Remedy?
 
-    private init(_ kind: Kind, _ code: String, _ sentence: String, _ remedy: Remedy?) {
-        (self.kind, self.code) = (kind, code)
-        (self.sentence, self.remedy) = (sentence, remedy)
-    }
+    static let improper = Kind.improper
+    static let forbidden = Kind.forbidden
+    static let unknown = Kind.unknown
+    static let conflict = Kind.conflict
+    static let mismatch = Kind.mismatch
+    static let tooLarge = Kind.tooLarge
+    static let full = Kind.full
 }
 
-extension RefusalWording {
-    static func improper(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.improper, code, sentence, remedy)
-    }
-
-    static func forbidden(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.forbidden, code, sentence, remedy)
-    }
-
-    static func unknown(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.unknown, code, sentence, remedy)
-    }
-
-    static func conflict(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.conflict, code, sentence, remedy)
-    }
-
-    static func mismatch(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.mismatch, code, sentence, remedy)
-    }
-
-    static func tooLarge(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.tooLarge, code, sentence, remedy)
-    }
-
-    static func full(_ code: String, _ sentence: String, _ remedy: Remedy? = nil) -> Self {
-        Self(.full, code, sentence, remedy)
+extension RefusalWording.Kind {
+    /// Words a refusal of this kind, as in `.unknown("note_unknown", "…")`.
+    func callAsFunction(
+        _ code: String, _ sentence: String, _ remedy: Remedy? = nil
+    ) -> RefusalWording {
+        RefusalWording(kind: self, code: code, sentence: sentence, remedy: remedy)
     }
 }
 
